@@ -2,28 +2,24 @@
 // their names.
 #include "bench/summary.hpp"
 
+#include "support/made_up_cells.hpp"
 #include "support/unit_test.hpp"
 
 namespace {
 
-const Contenders kContenders = {{"glibc", "", nullptr},
-                                {"asterope", "", nullptr},
-                                {"other", "", nullptr},
-                                {"crowd", "", nullptr, true}};
-
-Estimate about(double middle) {
-    return {middle, middle * 0.99, middle * 1.01};
-}
-
 /// Ratios to libc of the routine and of the others; intervals of 1 %, the floor's of 2 %.
 Cell cell(double routine, double other, double crowd = 1, const std::string& label = "4 KiB") {
-    Cell cell{"sizes", "hot", label, 4096, 1, "", {1, 0.98, 1.02}, {}};
-    const double ratios[] = {1, routine, other, crowd};
-    for (std::size_t i = 0; i < kContenders.size(); ++i) {
-        const double one = ratios[i];
-        cell.copies.push_back({kContenders[i].name, 1 / one, about(one), about(one / routine)});
-    }
+    Cell cell = made_up_cell(
+        label, {{"glibc", 1}, {"asterope", routine}, {"other", other}, {"crowd", crowd}}, 0.01);
+    cell.copies[1].rival = cell.copies[3].rival = false;
     return cell;
+}
+
+/// The same where the other one is an entry point of the routine.
+Cell with_entry_point(double routine, double other) {
+    Cell one = cell(routine, other);
+    one.copies[2].rival = false;
+    return one;
 }
 
 } // namespace
@@ -39,13 +35,10 @@ TEST(CellNoise, is_the_farther_end_of_libc_against_libc) {
 }
 
 TEST(ClearlyBetter, is_the_copy_that_leads_by_most_beyond_the_noise_floor) {
-    Contenders with_entry_point = kContenders;
-    with_entry_point[2].ours = true;
     const struct {
         Cell cell;
         const char* better;
         double factor = 1;
-        Contenders contenders = kContenders;
     } rows[] = {
         {cell(2, 1), ""},     // the routine leads
         {cell(1, 1), ""},     // all are alike
@@ -55,11 +48,11 @@ TEST(ClearlyBetter, is_the_copy_that_leads_by_most_beyond_the_noise_floor) {
         {cell(0.5, 0.4), "glibc", 2}, // the routine loses to libc
         {cell(0.5, 3), "other", 6},
         {cell(1, 1, 5), ""}, // takes other CPUs' time
-        {cell(1, 3), "", 1, with_entry_point},
-        {cell(0.5, 3), "glibc", 2, with_entry_point},
+        {with_entry_point(1, 3), ""},
+        {with_entry_point(0.5, 3), "glibc", 2},
     };
-    for (const auto& [cell, copy, factor, contenders] : rows) {
-        const Better better = clearly_better(cell, contenders);
+    for (const auto& [cell, copy, factor] : rows) {
+        const Better better = clearly_better(cell);
         EXPECT_EQ(better.copy, copy)
             << cell.copies[1].ratio.median << ' ' << cell.copies[2].ratio.median;
         EXPECT_DOUBLE_EQ(better.factor, factor);
@@ -67,20 +60,20 @@ TEST(ClearlyBetter, is_the_copy_that_leads_by_most_beyond_the_noise_floor) {
 }
 
 TEST(ClearlyBetterThanTold, is_judged_by_what_the_told_entry_point_took) {
-    EXPECT_FALSE(clearly_better_than_told(cell(1, 3), kContenders));
+    EXPECT_FALSE(clearly_better_than_told(cell(1, 3)));
     Cell one = cell(1, 1.5);
     for (CopyResult& copy : one.copies) copy.versus_told = about(copy.ratio.median / 1.2);
-    EXPECT_EQ(clearly_better_than_told(one, kContenders)->copy, "other");
-    EXPECT_DOUBLE_EQ(clearly_better_than_told(one, kContenders)->factor, 1.25);
+    EXPECT_EQ(clearly_better_than_told(one)->copy, "other");
+    EXPECT_DOUBLE_EQ(clearly_better_than_told(one)->factor, 1.25);
     for (CopyResult& copy : one.copies) copy.versus_told = about(copy.ratio.median / 1.6);
-    EXPECT_EQ(clearly_better_than_told(one, kContenders)->copy, "");
+    EXPECT_EQ(clearly_better_than_told(one)->copy, "");
 }
 
 TEST(SummaryText, counts_cells_by_suite_and_names_the_worst_of_each_kind) {
     std::vector<Cell> cells = {cell(2, 1), cell(0.8, 1.6), cell(1, 1.5, 1, "8 KiB")};
     cells.push_back(cell(3, 1));
     cells.back().suite = "mix";
-    const std::string text = summary_text(cells, kContenders);
+    const std::string text = summary_text(cells);
     for (const char* part : {"in 2 of 4 (50.0 %) cells", "sizes          1 of 3 (33.3 %)",
                              "mix            1 of 1 (100.0 %)",
                              "worst ratio to glibc: 0.80 (0.79..0.81) in sizes hot 4 KiB.",
@@ -94,9 +87,9 @@ TEST(SummaryText, counts_cells_by_suite_and_names_the_worst_of_each_kind) {
 TEST(SummaryText, names_at_most_twenty_losses) {
     std::vector<Cell> cells;
     for (int i = 0; i < 23; ++i) cells.push_back(cell(1, 1.5));
-    EXPECT_TRUE(mentions(summary_text(cells, kContenders), "\n  and 3 more, by less\n"));
+    EXPECT_TRUE(mentions(summary_text(cells), "\n  and 3 more, by less\n"));
     cells.resize(20);
-    EXPECT_FALSE(mentions(summary_text(cells, kContenders), "more, by less"));
+    EXPECT_FALSE(mentions(summary_text(cells), "more, by less"));
 }
 
 TEST(CellsUnder, are_those_whose_whole_interval_is_below) {

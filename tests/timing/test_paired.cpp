@@ -11,7 +11,7 @@ TEST(Paired, lets_everybody_follow_everybody_whatever_leaves_the_caches_alike) {
         std::vector<int> order;
         const auto time = [&](int entrant, Workload, std::uint64_t) {
             order.push_back(entrant);
-            return 1.0;
+            return std::vector{1.0};
         };
         const Paired paired({0, 1, 2, 3}, {Workload::hot}, 40, 0, time, cache_effect);
         std::set<std::pair<int, int>> neighbours;
@@ -27,7 +27,7 @@ TEST(Paired, lets_everybody_follow_everybody_whatever_leaves_the_caches_alike) {
 
 // Times double from round to round; entrant 1 is twice and four times as fast.
 TEST(Paired, compares_each_part_of_a_sample_by_itself_and_within_its_round) {
-    const Paired paired({0, 1, 2}, 9, [](int entrant, std::uint64_t round) {
+    const Paired paired({0, 1, 2}, {Workload{}}, 9, 0, [](int entrant, auto, auto round) {
         const double all = static_cast<double>(1 << round);
         if (entrant == 2) return std::vector{all * 1.25, all};
         return entrant == 1 ? std::vector{all / 2, all / 4} : std::vector{all, all};
@@ -48,8 +48,8 @@ TEST(Paired, mean_over_workloads_is_of_each_round_however_slow_the_machine_is_in
                         [](int entrant, Workload workload, std::uint64_t round) {
                             const double slow[] = {1e-6, 40e-6, 1e-6};
                             const double hot[] = {1, 4, 16}, cold[] = {16, 4, 1};
-                            if (entrant == 1) return slow[round];
-                            return slow[round] * (workload == Workload::hot ? hot : cold)[round];
+                            const auto& faster = workload == Workload::hot ? hot : cold;
+                            return std::vector{slow[round] * (entrant == 1 ? 1 : faster[round])};
                         });
     const Estimate mean =
         paired.mean_log_ratio(0, 1, {{Workload::hot, 0.5}, {Workload::cold, 0.5}});
@@ -65,10 +65,10 @@ TEST(Paired, mean_over_workloads_is_of_each_round_however_slow_the_machine_is_in
 TEST(Paired, times_a_seldom_workload_in_the_first_of_so_many_rounds_and_weighs_it_in_all) {
     std::vector<std::pair<Workload, std::uint64_t>> timed;
     const auto time = [&](int entrant, Workload workload, std::uint64_t round) {
-        if (entrant == 1) return 1.0;
+        if (entrant == 1) return std::vector{1.0};
         timed.emplace_back(workload, round);
-        if (workload == Workload::hot) return 2.0;
-        return round < 10 + 3 ? 4.0 : 16.0;
+        if (workload == Workload::hot) return std::vector{2.0};
+        return std::vector{round < 10 + 3 ? 4.0 : 16.0};
     };
     const Paired paired({0, 1}, {Workload::hot, {Workload::fresh, 3}}, 5, 10, time);
     const std::vector<std::pair<Workload, std::uint64_t>> expected = {

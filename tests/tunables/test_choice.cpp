@@ -13,11 +13,11 @@ Knobs zen() {
 }
 
 /// Powers of two from 128 bytes to 32 MiB, at each of which a way is worth what `worth` says.
-template <class Worth> std::vector<SizeWorth> sizes_with(const Worth& worth) {
-    std::vector<SizeWorth> sizes;
+template <class Worth> std::vector<SizeWays> sizes_with(const Worth& worth) {
+    std::vector<SizeWays> sizes;
     for (std::size_t size = 128; size <= 32 * kMiB; size *= 2) {
-        sizes.push_back({size, {}});
-        for (const Way way : kWays) sizes.back().worth[way] = worth(size, way);
+        SizeWays& one = sizes.emplace_back(SizeWays{size, {}, {}, {}});
+        for (const Way way : kWays) one.ways.push_back({way, {}, 1, worth(size, way)});
     }
     return sizes;
 }

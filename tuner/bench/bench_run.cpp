@@ -11,8 +11,8 @@
 #include "base/watched_run.hpp"
 #include "bench/selection.hpp"
 #include "machine/affinity.hpp"
+#include "run/time_rounds.hpp"
 #include "timing/clock.hpp"
-#include "timing/paired.hpp"
 
 namespace asterope {
 
@@ -60,7 +60,7 @@ void BenchRun::print(const std::string& text) {
     std::fflush(stdout);
 }
 
-void BenchRun::begin(std::unique_ptr<Table> table) {
+void BenchRun::begin(std::shared_ptr<Table> table) {
     table_ = std::move(table);
     if (table_) print(table_->begin());
 }
@@ -87,32 +87,19 @@ std::vector<Cell> BenchRun::measure(const Job& job) {
                        std::ranges::none_of(ran, [&](int who) { return contender(who).threaded; });
     const auto cache_effect = [&](int entrant) { return entrant == libc_again ? libc : entrant; };
     if (job.prepare) job.prepare();
-    std::vector<double> parts; // of the last sample, in seconds
-    source_->time_by(
-        [&](const SampleRequest& asked) {
-            const Contender& one = contender(asked.entrant);
-            parts = job.time_parts
-                        ? job.time_parts(one, asked.round)
-                        : std::vector{job.time(one, asked.round, cache_effect(asked.entrant))};
-            return parts.front();
-        },
-        job.sample_seconds);
-    timings_.enter(job.labels.front());
-    timings_.calibration(job.size, Workload{});
-    const double planned = job.sample_seconds * static_cast<double>(entrants.size());
-    const Paired paired(
-        entrants, rounds_,
-        [&](int entrant, std::uint64_t round) {
-            const TimedCopy copy{.name = contender(entrant).name};
-            timings_.sample({copy, entrant, job.size, Workload{}, round});
-            return parts;
-        },
-        cache_effect,
-        [&] {
-            if (alone) return timings_.round_ended().again;
-            timings_.progress.advance(planned);
-            return false;
-        });
+    const Paired paired =
+        time_rounds({.step = job.labels.front(),
+                     .entrants = entrants,
+                     .rounds = rounds_,
+                     .sample_seconds = job.sample_seconds,
+                     .time =
+                         [&](int entrant, std::uint64_t round) {
+                             const Calling calling(contender(entrant).name);
+                             return job.time(contender(entrant), round, cache_effect(entrant));
+                         },
+                     .cache_effect = cache_effect,
+                     .watched = alone},
+                    timings_, *source_);
 
     const auto told = std::ranges::find_if(
         ran, [&](int who) { return contender(who).ours && !contender(who).workloads.empty(); });
@@ -127,11 +114,14 @@ std::vector<Cell> BenchRun::measure(const Job& job) {
                   paired.ratio(libc, libc_again, part),
                   {}};
         for (const int who : ran) {
-            cell.copies.push_back({contender(who).name, paired.seconds(who, part),
-                                   paired.ratio(libc, who, part),
-                                   paired.ratio(routine, who, part)});
+            const Contender& one = contender(who);
+            cell.copies.push_back({.copy = one.name,
+                                   .seconds = paired.seconds(who, part),
+                                   .ratio = paired.ratio(libc, who, part),
+                                   .versus = paired.ratio(routine, who, part),
+                                   .reference = one.reference,
+                                   .rival = !one.threaded && !one.ours});
             if (told != ran.end()) cell.copies.back().versus_told = paired.ratio(*told, who, part);
-            cell.copies.back().reference = contender(who).reference;
         }
         cells.push_back(std::move(cell));
     }

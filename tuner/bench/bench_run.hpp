@@ -27,7 +27,6 @@ class BenchRun {
 
     const Machine& machine() const { return machine_; }
     const Contenders& contenders() const { return contenders_; } ///< libc and the routine first
-    int rounds() const { return rounds_; }
     void add(const Contender& contender) { contenders_.push_back(contender); }
 
     /// The memory that may be taken, in bytes: half of all where the system does not say.
@@ -38,12 +37,12 @@ class BenchRun {
     /// time stamp counter, so the system's clock is read then. Returns the CPU.
     int start(int cpu, bool alone = true);
 
-    /// `seconds`: the sum of expected_seconds() of all jobs.
+    /// Adds to the plan. `seconds`: expected_seconds() of a job, or of several.
     void plan(double seconds) { timings_.progress.plan("", seconds * rounds_); }
     /// About how long a round of the job takes, in the unit of Job::sample_seconds.
     double expected_seconds(const Job& job) const;
     /// Prints the table's header; without a table, neither header nor rows are printed.
-    void begin(std::unique_ptr<Table> table);
+    void begin(std::shared_ptr<Table> table);
     /// Times all copies of the job in paired rounds and prints the rows. libc runs under two names,
     /// and each copy has its own cache effect. Disturbed rounds are timed again, as in a search,
     /// unless other threads copy: the watch sees this thread alone, which waits for them. Returns
@@ -61,7 +60,7 @@ class BenchRun {
     int rounds_;
     Machine machine_;
     Contenders contenders_;
-    std::unique_ptr<Table> table_;
+    std::shared_ptr<Table> table_;
     RunTimings timings_{false};
     std::optional<WatchedTimings> source_; ///< where their figures come from
 };

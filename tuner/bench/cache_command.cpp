@@ -73,10 +73,11 @@ void run_cache(const CacheOptions& options) {
                               consume ? "and used" : "read");
                 Job job{"cache", "cache", {label}, size};
                 job.sample_seconds = 1;
-                job.time = [&](const Contender& contender, std::uint64_t, int) {
+                job.time = [&](const Contender& contender, std::uint64_t, int) -> PartSeconds {
                     reader.run(contender.copy, times_for(settling_bytes_of(run.machine()), size),
                                consume, true);
-                    return reader.run(contender.copy, times_for(kTimedBytes, size), consume, false);
+                    return {
+                        reader.run(contender.copy, times_for(kTimedBytes, size), consume, false)};
                 };
                 ratios[consume].add(run.measure(job).front().routine().ratio.median);
             }

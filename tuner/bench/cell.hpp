@@ -27,6 +27,7 @@ struct CopyResult {
     /// such an entry point.
     std::optional<Estimate> versus_told = std::nullopt;
     bool reference = false; ///< the routine is judged by it, as by libc
+    bool rival = true;      ///< another's copy, on one thread: the routine competes with it
 };
 
 struct Cell {

@@ -14,7 +14,7 @@ namespace asterope {
 
 namespace {
 
-nlohmann::ordered_json cell_json(const Cell& cell, const Contenders& contenders) {
+nlohmann::ordered_json cell_json(const Cell& cell) {
     nlohmann::ordered_json json = {
         {"suite", cell.suite}, {"workload", cell.workload}, {"label", cell.label}};
     if (cell.size) json["size"] = cell.size;
@@ -25,7 +25,7 @@ nlohmann::ordered_json cell_json(const Cell& cell, const Contenders& contenders)
         json["best_reference"] = cell.best_reference().copy;
         json["best_ratio"] = estimate_json(cell.best_ratio());
     }
-    if (const Better better = clearly_better(cell, contenders); !better.copy.empty()) {
+    if (const Better better = clearly_better(cell); !better.copy.empty()) {
         json["clearly_better"] = better.copy;
     }
     for (const CopyResult& copy : cell.copies) {
@@ -43,13 +43,13 @@ nlohmann::ordered_json results_json(const RunFacts& facts, const std::vector<Cel
                                     bool complete) {
     nlohmann::ordered_json json = {
         {"format", "asterope-bench"}, {"version", 2},
-        {"tool_version", kVersion},   {"machine", to_json(facts.machine)},
-        {"rounds", facts.rounds},     {"operation", name_of(facts.operation)}};
-    json["distribution"] = profile_name(facts.distribution);
+        {"tool_version", kVersion},   {"machine", to_json(facts.setting.machine)},
+        {"rounds", facts.rounds},     {"operation", name_of(facts.setting.operation)}};
+    json["distribution"] = profile_name(facts.setting.statistics.name);
     json["complete"] = complete;
     json["noise"] = noise_json(facts.noise);
     json["copies"] = nlohmann::ordered_json::array();
-    for (const Contender& contender : facts.contenders) {
+    for (const Contender& contender : facts.setting.contenders) {
         json["copies"].push_back(
             {{"name", contender.name}, {"description", contender.description}});
         if (contender.threaded) json["copies"].back()["threaded"] = true;
@@ -61,7 +61,7 @@ nlohmann::ordered_json results_json(const RunFacts& facts, const std::vector<Cel
         json["left_out"].push_back({{"name", one.name}, {"reason", one.reason}});
     }
     json["results"] = nlohmann::ordered_json::array();
-    for (const Cell& cell : cells) json["results"].push_back(cell_json(cell, facts.contenders));
+    for (const Cell& cell : cells) json["results"].push_back(cell_json(cell));
     return json;
 }
 

@@ -2,24 +2,17 @@
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
-#include <string>
 #include <vector>
 
-#include "bench/cell.hpp"
-#include "bench/contender.hpp"
-#include "machine/machine.hpp"
-#include "space/operation.hpp"
+#include "bench/suite.hpp"
 #include "timing/disturbed_rounds.hpp"
 
 namespace asterope {
 
 /// The facts that hold for all cells.
 struct RunFacts {
-    const Machine& machine;
+    const Setting& setting;
     int rounds;
-    Operation operation;
-    std::string distribution;
-    const Contenders& contenders;
     const std::vector<LeftOutCopy>& left_out;
     DisturbanceCounts noise;
 };

@@ -168,9 +168,7 @@ void run_locality(const LocalityOptions& options) {
     print_head(options.routine, run, options.preset, cpu, rows[0],
                !request.repCount && options.preset != 3, wanted.size() - rows.size());
     run.add({kMove, "hands on the data", libc_move()});
-    double work = 0;
-    for (const Locality& row : rows) work += 4 * work_of(row);
-    run.plan(work);
+    for (const Locality& row : rows) run.plan(4 * work_of(row));
     run.begin(std::make_unique<LocalityTable>(options.routine.symbol()));
     std::vector<Cell> totals;
     for (const Locality& row : rows) {

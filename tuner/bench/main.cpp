@@ -35,22 +35,12 @@ using Cells = std::vector<Cell>;
 
 void measure_all(BenchRun& run, std::vector<Suite>& suites, bool brief, Cells& cells) {
     for (Suite& suite : suites) {
-        run.begin(brief ? nullptr : std::move(suite.table));
+        run.begin(brief ? nullptr : suite.table);
         for (const Job& job : suite.jobs) {
             for (Cell& cell : run.measure(job)) cells.push_back(std::move(cell));
         }
         run.end();
     }
-}
-
-void write_report(const Options& options, const Setting& setting, const BenchRun& run,
-                  const std::vector<LeftOutCopy>& left_out, const Cells& cells, bool complete) {
-    // a file of an earlier run is worth more than an empty one
-    if (cells.empty() || options.json.empty()) return;
-    const RunFacts facts{
-        setting.machine,    run.rounds(), setting.operation, setting.statistics.name,
-        setting.contenders, left_out,     run.noise()};
-    write_atomically(options.json, results_json(facts, cells, complete).dump(2) + '\n');
 }
 
 /// The CPUs to use, beginning with the one that the process is pinned to.
@@ -64,42 +54,24 @@ void measure_suites(const Options& options, const Request& request, const Settin
                     std::optional<Arena>& arena, const std::vector<int>& cpus, BenchRun& run,
                     Cells& cells) {
     std::vector<Suite> suites, on_threads;
-    using Sizes = std::vector<std::size_t>;
-    const auto add = [&](const char* name, const auto& make) {
-        if (!request.has(name)) return;
-        for (Suite& suite : make(setting, *arena, request.sizes.at(name))) {
-            suites.push_back(std::move(suite));
+    for (const NamedSuite& one : kSuites) {
+        if (!request.has(one.name)) continue;
+        const std::vector<std::size_t>& sizes = request.sizes.at(one.name);
+        if (!one.make) {
+            on_threads = thread_suites(setting, cpus, sizes);
+        } else if (one.name == std::string("overlap") && !setting.contenders.at(1).move) {
+            say_left_out({one.name, options.routine.routine + " has no memmove to go with " +
+                                        options.routine.symbol()});
+        } else {
+            std::ranges::move(one.make(setting, *arena, sizes), std::back_inserter(suites));
         }
-    };
-    const auto sizes_under = [](const char* name, const std::vector<Workload>& workloads) {
-        return [=](const Setting& setting, const Arena& arena, const Sizes& sizes) {
-            return size_suites(name, setting, arena, sizes, workloads);
-        };
-    };
-    add("workloads", workload_suites);
-    add("sizes", sizes_under("sizes", request.workloads));
-    add("aliased", sizes_under("aliased", {Workload::aliased}));
-    add("misalignment", misalignment_suites);
-    add("mix", mix_suites);
-    add("fixed", fixed_suites);
-    add("states", state_suites);
-    if (setting.contenders.at(1).move) {
-        add("overlap", overlap_suites);
-    } else if (request.has("overlap")) {
-        say_left_out({"overlap", options.routine.routine + " has no memmove to go with " +
-                                     options.routine.symbol()});
-    }
-    if (request.has("threads")) {
-        on_threads = thread_suites(setting, cpus, request.sizes.at("threads"));
     }
 
-    double seconds = 0;
     for (const std::vector<Suite>* all : {&suites, &on_threads}) {
         for (const Suite& suite : *all) {
-            for (const Job& job : suite.jobs) seconds += run.expected_seconds(job);
+            for (const Job& job : suite.jobs) run.plan(run.expected_seconds(job));
         }
     }
-    run.plan(seconds);
     measure_all(run, suites, options.brief, cells);
     suites.clear();
     arena.reset(); // its memory is freed for the arenas of the threads
@@ -161,12 +133,15 @@ int measure(const Options& options, const Request& request, const CallStatistics
         options.routine.symbol().c_str(), rivals_of(selection.contenders, machine.libc).c_str(),
         options.routine.rounds, cpu,
         options.peers.references.empty() ? "libc's" : "in each cell the faster one's");
-    const Setting setting{machine, selection.contenders, statistics, operation};
+    const Setting setting{machine, selection.contenders, statistics, request.workloads, operation};
     if (setting.with_peers() && !options.brief) print_legend(selection.contenders);
     std::fflush(stdout);
     Cells cells;
     const auto report = [&](bool complete) {
-        write_report(options, setting, run, selection.left_out, cells, complete);
+        // a file of an earlier run is worth more than an empty one
+        if (cells.empty() || options.json.empty()) return;
+        const RunFacts facts{setting, options.routine.rounds, selection.left_out, run.noise()};
+        write_atomically(options.json, results_json(facts, cells, complete).dump(2) + '\n');
     };
     try {
         measure_suites(options, request, setting, arena, beginning_with(cpu, cpus), run, cells);
@@ -179,7 +154,7 @@ int measure(const Options& options, const Request& request, const CallStatistics
     if (options.brief) {
         std::printf("%s", brief_text(cells, operation).c_str());
     } else if (setting.with_peers()) {
-        std::printf("\n%s", summary_text(cells, selection.contenders, operation).c_str());
+        std::printf("\n%s", summary_text(cells, operation).c_str());
     }
     std::fflush(stdout);
     run.warn();
@@ -227,11 +202,10 @@ int run(int argc, char** argv) {
         std::fputs(list_peers().c_str(), stdout);
         return kDone;
     }
-    if (line.has("--profile") && options.profile.empty()) { // without a file
-        options.profile = profile_to_read("").string();
-        std::printf("profile: %s\n", Error::one_line(options.profile).c_str());
+    if (line.has("--profile") && options.routine.profile.empty()) { // without a file
+        options.routine.profile = profile_to_read("").string();
+        std::printf("profile: %s\n", Error::one_line(options.routine.profile).c_str());
     }
-    options.routine.profile = options.profile;
     return compare(options);
 }
 

@@ -1,5 +1,4 @@
 // asterope-bench messages: publish and subscribe over shared memory, between two processes.
-#include <algorithm>
 #include <cstdio>
 #include <memory>
 #include <string>
@@ -37,13 +36,6 @@ void check_messages(const std::vector<std::size_t>& sizes, const std::vector<std
     }
 }
 
-/// The last of these CPUs besides `taken`; `taken` if there is no other.
-int another_than(int taken, const std::vector<int>& cpus) {
-    const auto other =
-        std::find_if(cpus.rbegin(), cpus.rend(), [&](int cpu) { return cpu != taken; });
-    return other == cpus.rend() ? taken : *other;
-}
-
 /// The cells of one condition: end to end, then the parts.
 std::vector<std::string> labels_of(std::size_t ring, std::size_t size) {
     std::vector<std::string> labels = {
@@ -61,11 +53,10 @@ void run_messages(const MessagesOptions& options) {
     BenchRun run(options.routine);
     require_memory(rings.back(), "a ring of " + format_size(rings.back()) + " is",
                    run.bytes_that_may_be_taken());
-    const std::vector<int> cpus = allowed_cpus(); // before the process is pinned
+    std::vector<int> others = allowed_cpus(); // before the process is pinned
     const int publisher_cpu = run.start(options.routine.cpu, false);
-    const int subscriber_cpu = another_than(publisher_cpu, cpus);
-    std::vector<Copier> copiers;
-    for (const Contender& one : run.contenders()) copiers.push_back({one.name, one.copy});
+    std::erase(others, publisher_cpu);
+    const int subscriber_cpu = others.empty() ? publisher_cpu : others.back();
 
     std::printf("Messages over shared memory, %s against %s: %d paired rounds, publisher on CPU "
                 "%d,\nsubscriber on CPU %d%s. x libc above 1: the routine is faster; floor: libc "
@@ -78,15 +69,16 @@ void run_messages(const MessagesOptions& options) {
     GeometricMean ratios;
     for (const std::size_t ring : rings) {
         for (const std::size_t size : sizes) {
-            MessagePair pair(copiers, ring, size, subscriber_cpu);
+            MessagePair pair(ring, size, subscriber_cpu);
             Job job{"messages", "messages", labels_of(ring, size), size};
             job.threads = 2; // two processes copy: this one does not see the other's disturbances
             job.sample_seconds = 1;
-            job.time_parts = [&](const Contender& contender, std::uint64_t) {
+            job.time = [&](const Contender& contender, std::uint64_t, int) -> PartSeconds {
                 const MessageTimes times =
-                    pair.run(contender.name, times_for(settling_bytes_of(run.machine()), size),
+                    pair.run({contender.name, contender.copy},
+                             times_for(settling_bytes_of(run.machine()), size),
                              times_for(kTimedBytes, size));
-                return std::vector<double>{times.total, times.publish, times.take, times.read};
+                return {times.total, times.publish, times.take, times.read};
             };
             ratios.add(run.measure(job).front().routine().ratio.median);
         }

@@ -8,35 +8,13 @@
 #include "base/contains.hpp"
 #include "base/error.hpp"
 #include "base/size_text.hpp"
+#include "bench/suite.hpp"
 #include "profile/profile.hpp"
 #include "search/objective.hpp"
 
 namespace asterope {
 
 namespace {
-
-constexpr const char* kUsualSizes = "128,512,2K,8K,32K,128K,512K,2M,8M,32M";
-
-/// The default sizes of each suite. They are those of a profile, if there is one and the suite
-/// `takes_profiles`, else `sizes`.
-const struct SuiteSizes {
-    std::string name;
-    const char* sizes;
-    bool takes_profiles;
-    bool of_sets; ///< it needs no source, and no function of the routine that only copies have
-} kSuites[] = {
-    // every power of two, as people read between two sizes
-    {"workloads", "128,256,512,1K,2K,4K,8K,16K,32K,64K,128K,256K,512K,1M,2M,4M,8M,16M,32M", true,
-     true},
-    {"sizes", kUsualSizes, true, true},
-    {"aliased", kUsualSizes, true, false},
-    {"misalignment", "512,4K,64K", false, true},
-    {"mix", kUsualSizes, true, true}, // of the arena that mix and fixed draw from
-    {"fixed", kUsualSizes, true, true},
-    {"states", "64K,128K,256K,1M,4M,8M,16M", false, true},
-    {"overlap", "512,2K,4K,16K,64K,1M", false, false},
-    {"threads", "1K,8K,64K,512K,4M,32M", false, false},
-};
 
 std::vector<Workload> workloads_of(const Weights& weights) {
     std::vector<Workload> workloads;
@@ -73,7 +51,7 @@ void refuse_untimed(Workload workload, const std::vector<std::size_t>& sizes) {
     const bool sets = !facts_of(operation).reads;
     std::string known;
     for (const auto& suite : kSuites) {
-        if (!sets || suite.of_sets) known += suite.name + ", ";
+        if (!sets || suite.of_sets) known += std::string(suite.name) + ", ";
     }
     if (sets) {
         for (const Workload workload : kSets) known += name_of(workload) + ", ";
@@ -94,7 +72,7 @@ void add_options(CLI::App& app, Options& options) {
                "(asterope_memset), and as peers and references functions like it; a set is "
                "timed where it needs no source",
                "NAME", {.shows_default = true});
-    add_option(app, "--profile", &options.profile,
+    add_option(app, "--profile", &options.routine.profile,
                "take sizes and workload from this profile, and build the routine from it "
                "where no library is found (without FILE: from your own, "
                "$XDG_CONFIG_HOME/asterope/profile.json, else /etc/asterope/profile.json)",
@@ -152,7 +130,7 @@ Request read_request(const Options& options) {
     std::set<std::string> suites;
     std::vector<Workload> alone; // named one by one
     for (const std::string& name : options.suites) {
-        const SuiteSizes* suite = find_in(kSuites, name, &SuiteSizes::name);
+        const NamedSuite* suite = find_in(kSuites, name, &NamedSuite::name);
         if (name == "all") {
             for (const auto& one : kSuites) suites.insert(one.name);
         } else if (suite && (facts_of(operation).reads || suite->of_sets)) {
@@ -167,14 +145,14 @@ Request read_request(const Options& options) {
     }
     std::vector<std::size_t> named, of_profile;
     if (!options.sizes.empty()) named = parse_size_list(options.sizes);
-    if (!options.profile.empty()) {
-        const Profile profile = read_profile(options.profile);
+    if (!options.routine.profile.empty()) {
+        const Profile profile = read_profile(options.routine.profile);
         if (request.workloads.empty()) {
             request.workloads = workloads_of(value_in(profile.search.weights, operation));
         }
         of_profile = profile.sizes(operation);
         if (of_profile.empty()) {
-            throw BadInput("profile " + options.profile +
+            throw BadInput("profile " + options.routine.profile +
                            " says nothing of memset: tune again, or name --sizes and no --profile");
         }
     }

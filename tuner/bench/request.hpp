@@ -22,7 +22,7 @@ struct Options {
     RoutineOptions routine{.rounds = 51};
     PeerOptions peers;
     std::string operation = "memcpy";
-    std::string profile, sizes, json, recording;
+    std::string sizes, json, recording;
     std::optional<double> check;
     bool brief = false;
     std::vector<std::string> suites = {"sizes", "mix"};

@@ -30,11 +30,7 @@ void add_options(CLI::App& app, RoutineOptions& options) {
 }
 
 std::string routine_library(const RoutineOptions& options) {
-    if (!options.routine.empty()) {
-        // a name without a slash would be looked for in the system's library folders
-        const bool bare = options.routine.find('/') == std::string::npos;
-        return bare ? "./" + options.routine : options.routine;
-    }
+    if (!options.routine.empty()) return options.routine;
     constexpr const char* kLibrary = "libasterope_memcpy.so";
     std::error_code ignored;
     for (const std::filesystem::path& folder : {std::filesystem::path("build"), program_folder()}) {

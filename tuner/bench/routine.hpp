@@ -23,10 +23,10 @@ struct RoutineOptions {
 /// --routine, --rounds and --cpu.
 void add_options(CLI::App& app, RoutineOptions& options);
 
-/// The shared library to load, with a slash in it. It is the one that was named, else
-/// build/libasterope_memcpy.so, else the one beside this program, else one built from the profile.
-/// In the last case, a line on stderr says so. Throws BadInput where the profile to build it from
-/// is missing, Failure where it cannot be built.
+/// The shared library to load. It is the one that was named, else build/libasterope_memcpy.so, else
+/// the one beside this program, else one built from the profile. In the last case, a line on stderr
+/// says so. Throws BadInput where the profile to build it from is missing, Failure where it cannot
+/// be built.
 std::string routine_library(const RoutineOptions& options);
 
 /// Throws what routine_library() throws, and BadInput where the library cannot be loaded or lacks

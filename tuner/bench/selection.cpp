@@ -80,48 +80,8 @@ std::string origin_of(const ExternalCopy& copy) {
     return copy.symbol + " of " + copy.path;
 }
 
-} // namespace
-
-Contender libc_contender(const std::string& libc, Operation operation) {
-    Contender contender{libc.substr(0, libc.find(' ')),
-                        libc + "'s " + name_of(operation) + " as it is", libc_of(operation)};
-    if (operation == Operation::copy) contender.move = libc_move();
-    return contender;
-}
-
-Contender routine_contender(const RoutineOptions& routine) {
-    const CopyFunction function = load_routine(routine);
-    const bool sets = !facts_of(routine.operation).reads;
-    const CopyFunction move = sets ? nullptr : load_move(routine);
-    std::string fault =
-        fault_of([&](std::string&) { return function; }, 20, false, routine.operation);
-    if (!fault.empty()) {
-        throw Failure("the routine " + routine.symbol() + (sets ? " sets" : " copies") +
-                      " wrong: " + fault);
-    }
-    if (move) fault = fault_of([&](std::string&) { return move; }, 20, true);
-    if (!fault.empty()) throw Failure("the memmove of " + routine.routine + " is wrong: " + fault);
-    note_origin(kRoutineName, routine.symbol() + " of " + routine_library(routine));
-    Contender ours{kRoutineName, routine.symbol() + ", the routine", function};
-    ours.move = move;
-    ours.ours = true;
-    return ours;
-}
-
-void add_options(CLI::App& app, PeerOptions& options) {
-    add_option(app, "--peer", &options.peers,
-               "a copy (or set) to time side by side with the routine and libc: built-in ones by "
-               "comma-separated names, all, or list to see them, or one more from a shared object; "
-               "may be repeated. A peer that is missing, copies wrongly, crashes or hangs is named "
-               "and left out",
-               std::string("NAMES|") + kExternalCopyForm, {.may_be_repeated = true});
-    add_option(app, "--reference", &options.references,
-               "one more copy that the routine is judged by, such as a newer glibc's memcpy in a "
-               "shared object: in sums and under --check, the better of libc and the references "
-               "counts; may be repeated. One that cannot be used ends the run",
-               kExternalCopyForm, {.may_be_repeated = true});
-}
-
+/// The built-in copies that some --peer names: "all", or names separated by commas, in the order of
+/// `known`. Names with a '=' are external libraries. Throws BadInput for an unknown name.
 std::vector<std::string> built_in_names(const std::vector<std::string>& peers,
                                         const std::vector<std::string>& known) {
     std::vector<std::string> asked;
@@ -141,6 +101,49 @@ std::vector<std::string> built_in_names(const std::vector<std::string>& peers,
         if (contains(asked, name)) chosen.push_back(name);
     }
     return chosen;
+}
+
+} // namespace
+
+Contender libc_contender(const std::string& libc, Operation operation) {
+    return {.name = libc.substr(0, libc.find(' ')),
+            .description = libc + "'s " + name_of(operation) + " as it is",
+            .copy = libc_of(operation),
+            .move = operation == Operation::copy ? libc_move() : nullptr};
+}
+
+Contender routine_contender(const RoutineOptions& routine) {
+    const CopyFunction function = load_routine(routine);
+    const bool sets = !facts_of(routine.operation).reads;
+    const CopyFunction move = sets ? nullptr : load_move(routine);
+    std::string fault =
+        fault_of([&](std::string&) { return function; }, 20, false, routine.operation);
+    if (!fault.empty()) {
+        throw Failure("the routine " + routine.symbol() + (sets ? " sets" : " copies") +
+                      " wrong: " + fault);
+    }
+    if (move) fault = fault_of([&](std::string&) { return move; }, 20, true);
+    if (!fault.empty()) throw Failure("the memmove of " + routine.routine + " is wrong: " + fault);
+    note_origin(kRoutineName, routine.symbol() + " of " + routine_library(routine));
+    return {.name = kRoutineName,
+            .description = routine.symbol() + ", the routine",
+            .copy = function,
+            .move = move,
+            .ours = true};
+}
+
+void add_options(CLI::App& app, PeerOptions& options) {
+    add_option(app, "--peer", &options.peers,
+               "a copy (or set) to time side by side with the routine and libc: built-in ones by "
+               "comma-separated names, all, or list to see them, or one more from a shared object; "
+               "may be repeated. A peer that is missing, copies wrongly, crashes or hangs is named "
+               "and left out",
+               std::string("NAMES|") + kExternalCopyForm, {.may_be_repeated = true});
+    add_option(app, "--reference", &options.references,
+               "one more copy that the routine is judged by, such as a newer glibc's memcpy in a "
+               "shared object: in sums and under --check, the better of libc and the references "
+               "counts; may be repeated. One that cannot be used ends the run",
+               kExternalCopyForm, {.may_be_repeated = true});
 }
 
 std::string list_peers() {

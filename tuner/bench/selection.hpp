@@ -21,11 +21,6 @@ struct PeerOptions {
 /// --peer and --reference.
 void add_options(CLI::App& app, PeerOptions& options);
 
-/// The built-in copies that some --peer names: "all", or names separated by commas, in the order of
-/// `known`. Names with a '=' are external libraries. Throws BadInput for an unknown name.
-std::vector<std::string> built_in_names(const std::vector<std::string>& peers,
-                                        const std::vector<std::string>& known);
-
 /// A line for each built-in copy: its name, and its description or the reason why it is left out.
 std::string list_peers();
 

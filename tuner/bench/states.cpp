@@ -48,8 +48,7 @@ double time_in_turn(const Arena& arena, const TimedCopy& copy, std::size_t size,
             keep(read_copy(source, size) + read_copy(to + kPhase, size));
         }
         const std::uint64_t begin = ticks();
-        copy.function(to + kPhase + at, second(source + (produces ? room : 0)), size,
-                      copy.distance);
+        copy(to + kPhase + at, second(source + (produces ? room : 0)), size);
         if (produces == produced) elapsed += ticks() - begin;
     }
     return seconds_between(0, elapsed) * 2 / static_cast<double>(calls);
@@ -67,8 +66,9 @@ Job in_turn(const Setting& setting, const Arena& arena, std::size_t size, std::s
     const auto place =
         std::make_shared<std::size_t>(0); // shared: each sample walks on from the last
     job.sample_seconds = 12 * static_cast<double>(kInTurn[2] * size) / kBytesPerSecond;
-    job.time = [=, &setting, &arena](const Contender& contender, std::uint64_t, int) {
-        return time_in_turn(arena, setting.timed(contender), size, turn, produced, *place);
+    job.time = [=, &setting, &arena](const Contender& contender, std::uint64_t,
+                                     int) -> PartSeconds {
+        return {time_in_turn(arena, setting.timed(contender), size, turn, produced, *place)};
     };
     return job;
 }

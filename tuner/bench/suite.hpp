@@ -1,6 +1,7 @@
 // The suites: tables of cells, each with its way to time a copy.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -23,6 +24,9 @@ namespace asterope {
 /// About the speed of a copy, for estimates of time.
 inline constexpr double kBytesPerSecond = 8e9;
 
+/// The seconds of each part of a sample, the whole first.
+using PartSeconds = std::vector<double>;
+
 /// Copies that are timed in the same rounds. Each label gets a cell: one for most jobs, one for
 /// each part of an application's samples.
 struct Job {
@@ -37,17 +41,14 @@ struct Job {
     double sample_seconds = 0;
     /// Prepares the first sample; may be empty.
     std::function<void()> prepare = nullptr;
-    /// Seconds a call, in one sample of the contender. `cache_effect`: see Stopwatch::time; each
-    /// contender has its own.
-    std::function<double(const Contender& contender, std::uint64_t round, int cache_effect)> time =
-        nullptr;
-    /// For an application: the seconds of each part, the whole first.
-    std::function<std::vector<double>(const Contender& contender, std::uint64_t round)> time_parts =
-        nullptr;
+    /// Seconds a call, in one sample of the contender: of each label. `cache_effect`: see
+    /// Stopwatch::time; each contender has its own.
+    std::function<PartSeconds(const Contender& contender, std::uint64_t round, int cache_effect)>
+        time = nullptr;
 };
 
 struct Suite {
-    std::unique_ptr<Table> table;
+    std::shared_ptr<Table> table;
     std::vector<Job> jobs;
 };
 
@@ -55,7 +56,8 @@ struct Suite {
 struct Setting {
     const Machine& machine;
     const Contenders& contenders;
-    const CallStatistics& statistics; ///< for mixes
+    const CallStatistics& statistics;       ///< for mixes
+    const std::vector<Workload>& workloads; ///< of the suite `sizes`
     Operation operation = Operation::copy;
     bool with_peers() const { return contenders.size() > 2; }
     /// `cache_effect`: see Stopwatch::time.
@@ -80,39 +82,24 @@ Job repeated_job(Job job, const Setting& setting, double seconds, std::size_t le
 /// some job.
 Suite suite_of(const std::string& title, const Setting& setting, std::vector<Job> jobs);
 
-/// A table for each workload, with the sizes (ascending) that are timed under it.
-std::vector<Suite> size_suites(const std::string& name, const Setting& setting, const Arena& arena,
-                               const std::vector<std::size_t>& sizes,
-                               const std::vector<Workload>& workloads);
-
-/// As size_suites, under the measured workloads, and for copies under fresh. If the run has only
-/// libc to compare with, it is one table.
-std::vector<Suite> workload_suites(const Setting& setting, const Arena& arena,
-                                   const std::vector<std::size_t>& sizes);
-
-/// Small copies of unpredictable sizes, alone and read: working sets in L1, L2, L3 and memory, and
-/// page ends. The working sets by bytes follow (see Weighting).
-std::vector<Suite> mix_suites(const Setting& setting, const Arena& arena,
-                              const std::vector<std::size_t>& sizes);
-
-/// Small copies of one size at a time, alone and read.
-std::vector<Suite> fixed_suites(const Setting& setting, const Arena& arena,
-                                const std::vector<std::size_t>& sizes);
-
-/// Moves of each of `sizes` within cached buffers, by each of kShifts up and down.
-std::vector<Suite> overlap_suites(const Setting& setting, const Arena& arena,
-                                  const std::vector<std::size_t>& sizes);
-
-/// A grid of hot misalignments for each of `sizes`. Sets have a table of their destinations'
-/// instead.
-std::vector<Suite> misalignment_suites(const Setting& setting, const Arena& arena,
-                                       const std::vector<std::size_t>& sizes);
-
 /// One buffer of each of `sizes` again and again, at first on untouched pages, and cached buffers
 /// in turn with a producer's. Then buffers across a page's end, and unpredictable small sizes, all
 /// equally likely.
 std::vector<Suite> state_suites(const Setting& setting, const Arena& arena,
                                 const std::vector<std::size_t>& sizes);
+
+/// A suite that can be asked for.
+struct NamedSuite {
+    const char* name;
+    /// Its tables, of ascending sizes. Null: see thread_suites().
+    std::vector<Suite> (*make)(const Setting& setting, const Arena& arena,
+                               const std::vector<std::size_t>& sizes);
+    const char* sizes;   ///< by default
+    bool takes_profiles; ///< those of a profile instead, if there is one
+    bool of_sets; ///< it needs no source, and no function of the routine that only copies have
+};
+
+extern const std::array<NamedSuite, 9> kSuites; ///< in the order in which they run
 
 /// Whether the contender takes part. Threaded copies do only where one thread copies. Copies other
 /// than memmove do only where buffers do not overlap.

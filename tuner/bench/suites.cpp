@@ -58,8 +58,8 @@ Job stopwatch_job(Job job, const Setting& setting, const std::shared_ptr<Stopwat
                   Workload workload, double seconds) {
     job.sample_seconds = seconds;
     job.time = [=, &setting, size = job.size](const Contender& contender, std::uint64_t round,
-                                              int cache_effect) {
-        return stopwatch->time(setting.timed(contender, cache_effect), workload, size, round);
+                                              int cache_effect) -> PartSeconds {
+        return {stopwatch->time(setting.timed(contender, cache_effect), workload, size, round)};
     };
     return job;
 }
@@ -83,8 +83,8 @@ Job repeated_job(Job job, const Setting& setting, double seconds, std::size_t le
         *calls = calls_that_take(seconds, [&](std::size_t some) { return time(libc, 0, some); });
         *calls = std::max(least_calls, *calls);
     };
-    job.time = [=, &setting](const Contender& contender, std::uint64_t round, int) {
-        return time(setting.timed(contender), round, *calls);
+    job.time = [=, &setting](const Contender& contender, std::uint64_t round, int) -> PartSeconds {
+        return {time(setting.timed(contender), round, *calls)};
     };
     return job;
 }
@@ -104,9 +104,15 @@ Suite suite_of(const std::string& title, const Setting& setting, std::vector<Job
     return {peers_table(title, there), std::move(jobs)};
 }
 
+namespace {
+
+constexpr const char* kUsualSizes = "128,512,2K,8K,32K,128K,512K,2M,8M,32M";
+
+using Sizes = std::vector<std::size_t>;
+
+/// A table for each workload, with the sizes that are timed under it.
 std::vector<Suite> size_suites(const std::string& name, const Setting& setting, const Arena& arena,
-                               const std::vector<std::size_t>& sizes,
-                               const std::vector<Workload>& workloads) {
+                               const Sizes& sizes, const std::vector<Workload>& workloads) {
     const auto stopwatch = stopwatch_of(setting, arena, sizes);
     std::vector<Suite> suites;
     for (const Workload workload : workloads) {
@@ -121,8 +127,9 @@ std::vector<Suite> size_suites(const std::string& name, const Setting& setting, 
     return suites;
 }
 
-std::vector<Suite> workload_suites(const Setting& setting, const Arena& arena,
-                                   const std::vector<std::size_t>& sizes) {
+/// The same under the measured workloads, and for copies under fresh. If the run has only libc to
+/// compare with, it is one table.
+std::vector<Suite> workload_suites(const Setting& setting, const Arena& arena, const Sizes& sizes) {
     std::vector<Workload> workloads(kSets.begin(), kSets.end());
     if (facts_of(setting.operation).reads) {
         workloads.assign(kMeasured.begin(), kMeasured.end());
@@ -137,13 +144,12 @@ std::vector<Suite> workload_suites(const Setting& setting, const Arena& arena,
             suite.jobs.push_back(size_job("workloads", setting, stopwatch, size, workload));
         }
     }
-    std::vector<Suite> suites;
-    suites.push_back(std::move(suite));
-    return suites;
+    return {suite};
 }
 
-std::vector<Suite> mix_suites(const Setting& setting, const Arena& arena,
-                              const std::vector<std::size_t>&) {
+/// Small copies of unpredictable sizes, alone and read: working sets in L1, L2, L3 and memory, and
+/// page ends. The working sets by bytes follow (see Weighting).
+std::vector<Suite> mix_suites(const Setting& setting, const Arena& arena, const Sizes&) {
     std::vector<Suite> suites;
     for (const Weighting weighting : {Weighting::calls, Weighting::bytes}) {
         const bool by_bytes = weighting == Weighting::bytes;
@@ -182,8 +188,8 @@ std::vector<Suite> mix_suites(const Setting& setting, const Arena& arena,
     return suites;
 }
 
-std::vector<Suite> fixed_suites(const Setting& setting, const Arena& arena,
-                                const std::vector<std::size_t>&) {
+/// Small copies of one size at a time, alone and read.
+std::vector<Suite> fixed_suites(const Setting& setting, const Arena& arena, const Sizes&) {
     const auto stopwatch =
         std::make_shared<Stopwatch>(arena, kLargestMixed, 0, SmallCalls{}, setting.operation);
     std::vector<Suite> suites;
@@ -200,8 +206,8 @@ std::vector<Suite> fixed_suites(const Setting& setting, const Arena& arena,
     return suites;
 }
 
-std::vector<Suite> overlap_suites(const Setting& setting, const Arena& arena,
-                                  const std::vector<std::size_t>& sizes) {
+/// Moves of each size within cached buffers, by each of kShifts up and down.
+std::vector<Suite> overlap_suites(const Setting& setting, const Arena& arena, const Sizes& sizes) {
     std::vector<Job> jobs;
     std::vector<Overlap> overlaps = overlaps_of(sizes, kShifts);
     std::ranges::copy(overlaps_of(sizes, kPageShifts), std::back_inserter(overlaps));
@@ -213,22 +219,22 @@ std::vector<Suite> overlap_suites(const Setting& setting, const Arena& arena,
                 overlap.size};
         job.moves = true;
         job.sample_seconds = kOverlapSampleBytes * 1.2 / kBytesPerSecond;
-        job.time = [=, &arena](const Contender& contender, std::uint64_t round, int) {
-            return time_overlap(arena, contender.move, overlap, round);
+        job.time = [=, &arena](const Contender& contender, std::uint64_t round,
+                               int) -> PartSeconds {
+            return {time_overlap(arena, contender.move, overlap, round)};
         };
         jobs.push_back(std::move(job));
     }
-    std::vector<Suite> suites;
-    suites.push_back(suite_of("overlapping", setting, std::move(jobs)));
-    return suites;
+    return {suite_of("overlapping", setting, std::move(jobs))};
 }
 
+/// A grid of hot misalignments for each size. Sets have a table of their destinations' instead.
 std::vector<Suite> misalignment_suites(const Setting& setting, const Arena& arena,
-                                       const std::vector<std::size_t>& sizes) {
+                                       const Sizes& sizes) {
     // at a line, at an odd byte, at the alignments of registers and halves of lines, before a line
-    static const std::vector<std::size_t> kPast = {0, 1, 8, 16, 31, 32, 63};
+    static const Sizes kPast = {0, 1, 8, 16, 31, 32, 63};
     const bool sets = !facts_of(setting.operation).reads;
-    const std::vector<std::size_t> sources = sets ? std::vector<std::size_t>{0} : kPast;
+    const Sizes sources = sets ? Sizes{0} : kPast;
     std::vector<Suite> suites;
     for (const std::size_t size : sizes) {
         std::vector<Job> jobs;
@@ -253,5 +259,29 @@ std::vector<Suite> misalignment_suites(const Setting& setting, const Arena& aren
     }
     return suites;
 }
+
+} // namespace
+
+const std::array<NamedSuite, 9> kSuites = {{
+    // every power of two, as people read between two sizes
+    {"workloads", workload_suites,
+     "128,256,512,1K,2K,4K,8K,16K,32K,64K,128K,256K,512K,1M,2M,4M,8M,16M,32M", true, true},
+    {"sizes",
+     [](const Setting& setting, const Arena& arena, const Sizes& sizes) {
+         return size_suites("sizes", setting, arena, sizes, setting.workloads);
+     },
+     kUsualSizes, true, true},
+    {"aliased",
+     [](const Setting& setting, const Arena& arena, const Sizes& sizes) {
+         return size_suites("aliased", setting, arena, sizes, {Workload::aliased});
+     },
+     kUsualSizes, true, false},
+    {"misalignment", misalignment_suites, "512,4K,64K", false, true},
+    {"mix", mix_suites, kUsualSizes, true, true}, // of the arena that mix and fixed draw from
+    {"fixed", fixed_suites, kUsualSizes, true, true},
+    {"states", state_suites, "64K,128K,256K,1M,4M,8M,16M", false, true},
+    {"overlap", overlap_suites, "512,2K,4K,16K,64K,1M", false, false},
+    {"threads", nullptr, "1K,8K,64K,512K,4M,32M", false, false},
+}};
 
 } // namespace asterope

@@ -21,15 +21,11 @@ std::string share(std::size_t some, std::size_t all) {
 
 /// The rival with the largest clear lead. `versus` gives a copy's lead: the judged copy's time over
 /// that copy's.
-template <typename Versus>
-Better best_rival(const Cell& cell, const Contenders& contenders, const Versus& versus) {
+template <typename Versus> Better best_rival(const Cell& cell, const Versus& versus) {
     Better best{&cell, "", 1};
     for (const CopyResult& copy : cell.copies) {
-        const bool rival = std::ranges::none_of(contenders, [&](const Contender& contender) {
-            return contender.name == copy.copy && (contender.threaded || contender.ours);
-        });
         const Estimate lead = versus(copy);
-        if (!rival || lead.low <= cell.noise()) continue;
+        if (!copy.rival || lead.low <= cell.noise()) continue;
         if (lead.median > best.factor) best = {&cell, copy.copy, lead.median};
     }
     return best;
@@ -84,17 +80,16 @@ std::string name_of(const Cell& cell) {
     return name;
 }
 
-Better clearly_better(const Cell& cell, const Contenders& contenders) {
-    return best_rival(cell, contenders, [](const CopyResult& copy) { return copy.versus; });
+Better clearly_better(const Cell& cell) {
+    return best_rival(cell, [](const CopyResult& copy) { return copy.versus; });
 }
 
-std::optional<Better> clearly_better_than_told(const Cell& cell, const Contenders& contenders) {
+std::optional<Better> clearly_better_than_told(const Cell& cell) {
     if (!cell.libc().versus_told) return std::nullopt;
-    return best_rival(cell, contenders, [](const CopyResult& copy) { return *copy.versus_told; });
+    return best_rival(cell, [](const CopyResult& copy) { return *copy.versus_told; });
 }
 
-std::string summary_text(const std::vector<Cell>& cells, const Contenders& contenders,
-                         Operation operation) {
+std::string summary_text(const std::vector<Cell>& cells, Operation operation) {
     const bool sets = !facts_of(operation).reads;
     std::string out;
     if (cells.empty()) return out;
@@ -102,10 +97,10 @@ std::string summary_text(const std::vector<Cell>& cells, const Contenders& conte
     std::vector<Better> lost;
     const Cell* worst = &cells.front();
     for (const Cell& cell : cells) {
-        const Better better = clearly_better(cell, contenders);
+        const Better better = clearly_better(cell);
         counts.add(cell.suite, better.copy.empty());
         if (!better.copy.empty()) lost.push_back(better);
-        const auto better_than_told = clearly_better_than_told(cell, contenders);
+        const auto better_than_told = clearly_better_than_told(cell);
         if (better_than_told) told.add(cell.suite, better_than_told->copy.empty());
         if (cell.best_ratio().median < worst->best_ratio().median) worst = &cell;
     }

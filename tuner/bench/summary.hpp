@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "bench/cell.hpp"
-#include "bench/contender.hpp"
+#include "space/operation.hpp"
 
 namespace asterope {
 
@@ -21,18 +21,17 @@ struct Better {
 /// time over that copy's lies above Cell::noise(). So neither chance nor libc's distance from
 /// itself explains the lead. Threaded copies do not count, as they take other CPUs' time, nor do
 /// the routine's other entry points. `copy` is empty where all copies are slower or close.
-Better clearly_better(const Cell& cell, const Contenders& contenders);
+Better clearly_better(const Cell& cell);
 
 /// The same against the routine's entry point for the workload; empty if the cell lacks one.
-std::optional<Better> clearly_better_than_told(const Cell& cell, const Contenders& contenders);
+std::optional<Better> clearly_better_than_told(const Cell& cell);
 
 /// Lines for people, with a newline behind the last. They count the cells of each suite in which
 /// the routine is the best or within the noise floor of the best. They say the same of its entry
 /// points where they ran. Its worst ratio to the better of libc and the references follows. Then
 /// come the cells where another copy is clearly better, the worst first, at most twenty. Empty
 /// without cells.
-std::string summary_text(const std::vector<Cell>& cells, const Contenders& contenders,
-                         Operation operation = Operation::copy);
+std::string summary_text(const std::vector<Cell>& cells, Operation operation = Operation::copy);
 
 /// The same in a few lines, for one routine beside libc. Each workload has the geometric mean of
 /// its ratios to libc, or to the references where they are faster. Mixes of sizes count as calls

@@ -129,11 +129,8 @@ class FastestOthers {
     static std::string text(Figures figures) {
         std::ranges::stable_sort(figures, std::greater(), &Figures::value_type::first);
         figures.resize(std::min<std::size_t>(figures.size(), 3));
-        std::string out;
-        for (const auto& [ratio, name] : figures) {
-            out += (out.empty() ? "" : ", ") + name + ' ' + factor(ratio);
-        }
-        return out;
+        return joined(figures,
+                      [](const auto& one) { return one.second + ' ' + factor(one.first); });
     }
     std::map<std::string, GeometricMean> means_;
     int rows_ = 0;

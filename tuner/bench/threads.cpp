@@ -53,28 +53,18 @@ Team::Team(const std::vector<int>& cpus, std::size_t arena_bytes, std::size_t la
             });
         }
     } catch (const std::system_error& error) {
-        end();
+        over_ = true;
         throw Failure("cannot start " + std::to_string(cpus.size()) + " threads: " + error.what());
     }
     // it does not spin: this takes a while, and the others may still be on this CPU
     while (ended_ < threads_.size()) std::this_thread::yield();
     for (const auto& member : members_) {
         if (!member->error) continue;
-        end();
+        over_ = true;
         std::rethrow_exception(member->error);
     }
     arrived_ = 0;
     ended_ = 0;
-}
-
-Team::~Team() {
-    end();
-}
-
-void Team::end() {
-    over_ = true;
-    for (std::thread& thread : threads_) thread.join();
-    threads_.clear();
 }
 
 void Team::calibrate(std::size_t size, Workload workload) {
@@ -158,8 +148,10 @@ std::vector<Suite> thread_suites(const Setting& setting, const std::vector<int>&
                     }
                     (*team)->calibrate(size, workload);
                 };
-                job.time = [=](const Contender& contender, std::uint64_t round, int cache_effect) {
-                    return (*team)->time({contender.copy, 0, cache_effect}, workload, size, round);
+                job.time = [=](const Contender& contender, std::uint64_t round,
+                               int cache_effect) -> PartSeconds {
+                    return {
+                        (*team)->time({contender.copy, 0, cache_effect}, workload, size, round)};
                 };
                 jobs.push_back(std::move(job));
             }

@@ -21,7 +21,7 @@ class Team {
     /// threads or CPUs do not suffice.
     Team(const std::vector<int>& cpus, std::size_t arena_bytes, std::size_t largest_size,
          std::size_t cache_bytes);
-    ~Team();
+    ~Team() { over_ = true; }
     Team(const Team&) = delete;
     Team& operator=(const Team&) = delete;
 
@@ -46,14 +46,13 @@ class Team {
         std::exception_ptr error;
     };
     void take_turn(Member& member);
-    void end();
 
     std::vector<std::unique_ptr<Member>> members_; ///< the calling thread's first
-    std::vector<std::thread> threads_;
     Task task_{};
     std::atomic<bool> over_ = false;
     std::atomic<std::uint64_t> begun_ = 0;             ///< samples
     std::atomic<std::size_t> arrived_ = 0, ended_ = 0; ///< threads, of all samples together
+    std::vector<std::jthread> threads_;                ///< last: they use all of the above
 };
 
 /// 1, 2, 4, ... and all of `cpus`.

@@ -153,21 +153,6 @@ std::string next_step(const std::string& path, bool timing_tells) {
 
 constexpr const char* kIsStale = "The profile is stale";
 
-const char* in_words(PartState state) {
-    switch (state) {
-    case PartState::same:
-        return "same";
-    case PartState::decides:
-        return "decides";
-    case PartState::harmless:
-        return "harmless";
-    case PartState::not_recorded:
-        return "not recorded";
-    default:
-        return "not readable";
-    }
-}
-
 /// Writes what was found. `retimed`: null where nothing was measured.
 void write_json(const std::string& file, const Machine& machine, const std::vector<Part>& parts,
                 const Closing& closing, const Retimed* retimed) {
@@ -176,9 +161,11 @@ void write_json(const std::string& file, const Machine& machine, const std::vect
         {"tool_version", kVersion},        {"machine", to_json(machine)},
         {"verdict", closing.line},         {"stale", closing.stale},
         {"parts", nlohmann::json::array()}};
+    constexpr const char* kStates[] = {"same", "decides", "harmless", "not recorded",
+                                       "not readable"};
     for (const Part& part : parts) {
         report["parts"].push_back({{"part", part.name},
-                                   {"state", in_words(part.state)},
+                                   {"state", kStates[static_cast<int>(part.state)]},
                                    {"recorded", part.recorded},
                                    {"here", part.here}});
     }

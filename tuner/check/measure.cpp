@@ -62,13 +62,13 @@ int label_width(const std::vector<ProfileWinner>& winners) {
     return static_cast<int>(width);
 }
 
-void tell(int label, const ProfileWinner& winner, const Outcome& outcome, Retimed& retimed) {
-    const PresentResult& now = outcome.now;
-    constexpr const char* kWords[] = {"holds", "behind libc", "behind runner-up"};
+void tell(int label, const ProfileWinner& winner, const PresentResult& now, Retimed& retimed) {
+    constexpr const char* kVerdicts[] = {"holds", "behind libc", "behind runner-up"};
+    const char* const verdict = kVerdicts[static_cast<int>(now.verdict)];
     std::printf("%-*s  %4.2f  %-18s  %4.2f  %-18s  %.3f  %-16s  %s\n", label, winner.label.c_str(),
                 winner.tuned.ratio, ratio_text(now.ratio).c_str(), winner.tuned.lead,
-                now.lead ? ratio_text(*now.lead).c_str() : "none", now.floor.median,
-                kWords[static_cast<int>(outcome.verdict)], winner.holder.name.c_str());
+                now.lead ? ratio_text(*now.lead).c_str() : "none", now.floor.median, verdict,
+                winner.holder.name.c_str());
     const ToldModes modes = modes_told(winner.label, now.rounds, "x libc",
                                        [](double ratio) { return formatted("%.2f", ratio); });
     for (const std::string& line : modes.lines) std::printf("  %s\n", line.c_str());
@@ -79,8 +79,11 @@ void tell(int label, const ProfileWinner& winner, const Outcome& outcome, Retime
                             {"ratio", estimate_json(now.ratio)},
                             {"noise_floor", estimate_json(now.floor)},
                             {"rounds", now.rounds},
-                            {"verdict", kWords[static_cast<int>(outcome.verdict)]}});
+                            {"verdict", verdict}});
     if (now.lead) retimed.rows.back()["lead"] = estimate_json(*now.lead);
+    ++retimed.timed;
+    if (now.verdict == Verdict::holds) return;
+    retimed.fallen += (retimed.fallen.empty() ? "" : ", ") + winner.label;
 }
 
 } // namespace
@@ -113,31 +116,26 @@ Retimed time_winners_again(const ProfileWinners& winners, const Machine& machine
                 cpu, kHoldRounds, label, "Size", "x libc", "x runner-up", label, "", "then", "now",
                 "then", "now");
     Retimed retimed{.all = winners.all().size(), .operations = winners.operations()};
-    std::size_t& timed = retimed.timed;
-    std::string& fallen = retimed.fallen;
     for (const ProfileWinner& winner : winners.all()) retimed.fitting += winner.size <= largest;
     for (const ProfileWinner& winner : winners.all()) {
         if (winner.size > largest) continue;
-        if (timed > 0 && elapsed() >= kSeconds) break;
-        if (elapsed() + begin(timings, winner) > kSeconds && timed > 0) continue;
+        if (retimed.timed > 0 && elapsed() >= kSeconds) break;
+        if (elapsed() + begin(timings, winner) > kSeconds && retimed.timed > 0) continue;
         std::vector<TimedCopy> copies = {winner.holder};
         if (winner.rival) copies.push_back(*winner.rival);
         const TimedCopy libc =
             libc_at(winner.size, machine.libc_thresholds, winner.holder.operation);
-        const Outcome outcome = check_winner(winner.size, winner.weights, winner.rival.has_value(),
-                                             winner.tuned, {timings, copies, libc});
-        ++timed;
-        tell(label, winner, outcome, retimed);
-        if (outcome.verdict != Verdict::holds) {
-            fallen += (fallen.empty() ? "" : ", ") + winner.label;
-        }
+        tell(label, winner,
+             check_winner(winner.size, winner.weights, winner.rival.has_value(), winner.tuned,
+                          {timings, copies, libc}),
+             retimed);
     }
     std::printf(
         "\n%zu of %zu were timed, in %.0f s. A size is stale if its winner lost to libc, or "
         "to its runner-up,\nin both of two runs: by more than %.0f %% beyond libc's distance from "
         "itself. A winner that was slower already when it\nwas chosen is stale only if it has lost "
         "that much more since.\n",
-        timed, winners.all().size(), elapsed(), 100 * kHoldBand);
+        retimed.timed, winners.all().size(), elapsed(), 100 * kHoldBand);
     retimed.disturbed = timings.disturbed_rounds().facts().reason;
     return retimed;
 }

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <set>
 #include <utility>
 
 #include "base/error.hpp"
@@ -139,18 +138,13 @@ ProfileWinners::ProfileWinners(const Profile& profile, const HasFeature& has, bo
         Winners& own = all[static_cast<std::size_t>(facts.operation)];
         own = winners_of(profile, facts.operation);
         most = std::max(most, own.size());
+        operations_ += !own.empty();
     }
     for (std::size_t i = 0; i < most; ++i) {
         for (Winners& own : all) {
             if (i < own.size()) winners_.push_back(std::move(own[i]));
         }
     }
-}
-
-std::size_t ProfileWinners::operations() const {
-    std::set<Operation> operations;
-    for (const ProfileWinner& winner : winners_) operations.insert(winner.holder.operation);
-    return operations.size();
 }
 
 } // namespace asterope

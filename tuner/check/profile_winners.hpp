@@ -43,8 +43,7 @@ class ProfileWinners {
     /// The small copies come after the first two. Where memset was tuned, too, its winners take
     /// turns with those of the copies.
     const std::vector<ProfileWinner>& all() const { return winners_; }
-    /// The number of their operations.
-    std::size_t operations() const;
+    std::size_t operations() const { return operations_; } ///< how many they have
     /// Why the small copies or sets are left out, for the user. Empty where they are not, and where
     /// the profile has no such copies.
     const std::string& small_left_out() const { return small_left_out_; }
@@ -62,6 +61,7 @@ class ProfileWinners {
     bool senses_;
     std::deque<asterope_sensing> arguments_; ///< never moved
     Winners winners_;
+    std::size_t operations_ = 0;
     std::string small_left_out_;
 };
 

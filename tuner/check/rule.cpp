@@ -16,18 +16,17 @@ bool is_behind(const Estimate& now, double tuned, const Estimate& floor) {
 
 namespace {
 
-Verdict verdict_on(const TunedResult& tuned, const PresentResult& now) {
-    if (is_behind(now.ratio, tuned.ratio, now.floor)) return Verdict::behind_libc;
-    if (now.lead && is_behind(*now.lead, tuned.lead, now.floor)) return Verdict::behind_rival;
-    return Verdict::holds;
-}
-
 /// Times all entrants in kHoldRounds further rounds of a race, libc under two names.
-PresentResult time_again(Race& race, bool with_rival) {
+PresentResult time_again(Race& race, bool with_rival, const TunedResult& tuned) {
     race.run_off(all_entrants(with_rival ? 2 : 1), kHoldRounds, kHolder);
     PresentResult now{race.libc_over(kHolder), std::nullopt, race.libc_over(kLibcAgain)};
     if (with_rival) now.lead = race.lead(kHolder, kHolder + 1);
     now.rounds = race.libc_over_by_round(kHolder);
+    if (is_behind(now.ratio, tuned.ratio, now.floor)) {
+        now.verdict = Verdict::behind_libc;
+    } else if (now.lead && is_behind(*now.lead, tuned.lead, now.floor)) {
+        now.verdict = Verdict::behind_rival;
+    }
     return now;
 }
 
@@ -43,14 +42,14 @@ std::string why_untold(const Retimed& retimed) {
 
 } // namespace
 
-Outcome check_winner(std::size_t size, const Weights& weights, bool with_rival,
-                     const TunedResult& tuned, const TimedCopies& timings) {
+PresentResult check_winner(std::size_t size, const Weights& weights, bool with_rival,
+                           const TunedResult& tuned, const TimedCopies& timings) {
     Race race(size, weights, timings);
-    const PresentResult first = time_again(race, with_rival);
-    const Verdict seems = verdict_on(tuned, first);
-    if (seems == Verdict::holds) return {first, seems};
-    const PresentResult again = time_again(race, with_rival);
-    return {again, verdict_on(tuned, again) == seems ? seems : Verdict::holds};
+    const PresentResult first = time_again(race, with_rival, tuned);
+    if (first.verdict == Verdict::holds) return first;
+    PresentResult again = time_again(race, with_rival, tuned);
+    if (again.verdict != first.verdict) again.verdict = Verdict::holds;
+    return again;
 }
 
 Closing closing_of(const Retimed& retimed, bool differs) {

@@ -30,12 +30,15 @@ struct TunedResult {
     double lead = 1;  ///< the runner-up's time over the winner's
 };
 
+enum class Verdict { holds, behind_libc, behind_rival };
+
 /// The present figures, all as in TunedResult.
 struct PresentResult {
     Estimate ratio;
     std::optional<Estimate> lead; ///< Empty without a runner-up.
     Estimate floor;               ///< Libc's time over libc's.
     std::vector<double> rounds{}; ///< Libc's time over the winner's in each round.
+    Verdict verdict = Verdict::holds;
 };
 
 /// Whether a winner has become slower than it may be. The bound is 1, or `tuned` if that is less:
@@ -44,19 +47,12 @@ struct PresentResult {
 /// kHoldBand and libc's distance from itself.
 bool is_behind(const Estimate& now, double tuned, const Estimate& floor);
 
-enum class Verdict { holds, behind_libc, behind_rival };
-
-struct Outcome {
-    PresentResult now;
-    Verdict verdict;
-};
-
 /// A winner that seems to have fallen behind is timed once more, on fresh rounds. It counts as
 /// fallen only if it falls behind again, in the same way. Of two dozen sizes with two comparisons
-/// each, one looks bad by chance every so often. `now` is of the last time. `size` in bytes, 0 for
-/// small copies; `weights` above 0, adding up to 1.
-Outcome check_winner(std::size_t size, const Weights& weights, bool with_rival,
-                     const TunedResult& tuned, const TimedCopies& timings);
+/// each, one looks bad by chance every so often. The result is of the last time. `size` in bytes, 0
+/// for small copies; `weights` above 0, adding up to 1.
+PresentResult check_winner(std::size_t size, const Weights& weights, bool with_rival,
+                           const TunedResult& tuned, const TimedCopies& timings);
 
 /// So many winners of one operation are needed for a verdict about the whole profile. They come
 /// from coarse to fine: the smallest and the largest size, the small copies, and two in between.

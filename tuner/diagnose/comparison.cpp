@@ -5,8 +5,7 @@
 
 #include "base/contains.hpp"
 #include "base/statistics.hpp"
-#include "search/race.hpp"
-#include "timing/paired.hpp"
+#include "run/time_rounds.hpp"
 
 namespace asterope::diagnosis {
 
@@ -18,7 +17,7 @@ constexpr double kWorthNaming = 1.05;
 /// The copies that are timed in a condition.
 enum CopyBy { kByLibc, kByWinner, kByLibcAgain, kCopies };
 
-double time(const CopyLoop& loop, const Copy& copy, std::size_t calls, std::uint64_t round) {
+double time(const CopyLoop& loop, const TimedCopy& copy, std::size_t calls, std::uint64_t round) {
     return time_calls([&](std::size_t some) { loop(copy, some, round); }, calls);
 }
 
@@ -29,9 +28,8 @@ std::size_t index_of(const std::string& label, const std::vector<Condition>& con
 
 std::vector<Comparison> compare(const Group& group, const Context& context, double share) {
     const std::vector<Condition>& conditions = group.conditions;
-    const Candidate* winner = context.copies.winner(group.size);
-    const Copy copies[kCopies] = {
-        libc(), winner ? Copy{winner->variant->copy, winner->distance()} : libc(), libc()};
+    const TimedCopy* winner = context.winners.at(group.size);
+    const TimedCopy libc{libc_copy()};
     const auto entrant = [](std::size_t condition, CopyBy who) {
         return static_cast<int>(condition) * kCopies + who;
     };
@@ -41,23 +39,20 @@ std::vector<Comparison> compare(const Group& group, const Context& context, doub
         if (winner) entrants.push_back(entrant(i, kByWinner));
     }
     const std::size_t calls = calls_that_take(kSampleSeconds, [&](std::size_t some) {
-        return time(conditions.front().loop, libc(), some, 0);
+        return time(conditions.front().loop, libc, some, 0);
     });
-    context.source.time_by(
-        [&](const SampleRequest& asked) {
-            const auto i = static_cast<std::size_t>(asked.entrant / kCopies);
-            return time(conditions[i].loop, copies[asked.entrant % kCopies], calls, asked.round);
-        },
-        share / (static_cast<double>(entrants.size()) * context.rounds));
-    context.timings.enter(group.name);
-    context.timings.calibration(group.size, Workload{});
-    const TimedCopies timed(context.timings);
-    const Paired paired(
-        entrants, {Workload{}}, context.rounds, 0,
-        [&](int which, Workload workload, std::uint64_t round) {
-            return timed.seconds(group.size, workload, which, round);
-        },
-        nullptr, [&] { return timed.disturbed(); });
+    const Paired paired = time_rounds(
+        {.step = group.name,
+         .entrants = entrants,
+         .rounds = context.rounds,
+         .sample_seconds = share / (static_cast<double>(entrants.size()) * context.rounds),
+         .time =
+             [&](int which, std::uint64_t round) {
+                 const CopyLoop& loop = conditions[static_cast<std::size_t>(which / kCopies)].loop;
+                 const TimedCopy& copy = which % kCopies == kByWinner ? *winner : libc;
+                 return std::vector{time(loop, copy, calls, round)};
+             }},
+        context.timings, context.source);
 
     std::vector<Comparison> comparisons;
     for (std::size_t i = 0; i < conditions.size(); ++i) {
@@ -67,20 +62,11 @@ std::vector<Comparison> compare(const Group& group, const Context& context, doub
             return {paired.seconds(entrant(i, who)),
                     paired.ratio(entrant(i, who), entrant(base, who))};
         };
-        Comparison comparison{group.name,
-                              condition.label,
-                              condition.baseline,
-                              group.size,
-                              condition.keys,
-                              condition.in_table,
-                              figures(kByLibc),
-                              std::nullopt,
-                              "",
-                              {1, 1, 1},
+        Comparison comparison{condition, group.name, group.size, figures(kByLibc),
                               paired.ratio(entrant(0, kByLibc), entrant(0, kByLibcAgain))};
         if (winner) {
             comparison.winner = figures(kByWinner);
-            comparison.candidate = winner->name();
+            comparison.candidate = winner->name;
             comparison.ratio = paired.ratio(entrant(i, kByLibc), entrant(i, kByWinner));
         }
         comparisons.push_back(std::move(comparison));
@@ -145,7 +131,7 @@ std::vector<Comparison> compare(const std::vector<Group>& groups, const Context&
 }
 
 CopyLoop repeated(char* destination, const char* source, std::size_t size) {
-    return [=](const Copy& copy, std::size_t calls, std::uint64_t round) {
+    return [=](const TimedCopy& copy, std::size_t calls, std::uint64_t round) {
         const std::size_t place = roam(round);
         for (std::size_t i = 0; i < calls; ++i) copy(destination + place, source + place, size);
     };

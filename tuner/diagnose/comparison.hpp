@@ -8,14 +8,14 @@
 #include <vector>
 
 #include "base/statistics.hpp"
-#include "diagnose/copies.hpp"
 #include "diagnose/section.hpp"
+#include "diagnose/winners.hpp"
 #include "timing/repeated_copy.hpp"
 
 namespace asterope::diagnosis {
 
 /// Makes so many calls of a copy; in different rounds it may make them at different places.
-using CopyLoop = std::function<void(const Copy& copy, std::size_t calls, std::uint64_t round)>;
+using CopyLoop = std::function<void(const TimedCopy& copy, std::size_t calls, std::uint64_t round)>;
 
 /// One condition under which copies are timed.
 struct Condition {
@@ -39,17 +39,15 @@ struct TakenTime {
     Estimate slowdown; ///< its time over its own time in the baseline
 };
 
-/// The findings in one condition.
-struct Comparison {
-    std::string group, label, baseline;
+/// A condition with its findings.
+struct Comparison : Condition {
+    std::string group; ///< its name
     std::size_t size;
-    nlohmann::ordered_json keys;
-    bool in_table;
     TakenTime libc;
-    std::optional<TakenTime> winner;
-    std::string candidate; ///< which the winner is
-    Estimate ratio;        ///< libc's time over the winner's in this condition, if there is one
-    Estimate floor;        ///< libc's time over libc's, in the group's first condition
+    Estimate floor; ///< libc's time over libc's, in the group's first condition
+    std::optional<TakenTime> winner = {};
+    std::string candidate = {}; ///< which the winner is
+    Estimate ratio{1, 1, 1}; ///< libc's time over the winner's in this condition, if there is one
 
     bool is_baseline() const { return label == baseline; }
 };

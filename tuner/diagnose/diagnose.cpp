@@ -80,9 +80,9 @@ std::size_t arena_side(std::size_t largest, const Machine& machine) {
 void diagnose(const Request& request) {
     const std::vector<NamedSection> sections = chosen(request.only);
     const Machine machine = read_machine("/", request.cpu);
-    Copies copies;
+    Winners winners;
     if (!request.profile.empty()) {
-        copies = Copies(read_profile(request.profile), Features(machine.cpu, {}));
+        winners = Winners(read_profile(request.profile), Features(machine.cpu, {}));
     }
     if (!request.json.empty()) require_writable(request.json);
     std::vector<int> others = allowed_cpus(); // before the process is pinned
@@ -98,9 +98,9 @@ void diagnose(const Request& request) {
                 "Times are medians of a call; figures without a unit are multiples of the "
                 "time above\nthem. x libc above 1: the winner is faster than libc there.\n",
                 machine.cpu.brand.c_str(), machine.libc.c_str(), cpu,
-                copies.empty() ? "libc's memcpy alone" : "libc's memcpy and the profile's winners",
+                winners.empty() ? "libc's memcpy alone" : "libc's memcpy and the profile's winners",
                 rounds);
-    for (const std::string& line : copies.left_out()) std::printf("left out: %s\n", line.c_str());
+    for (const std::string& line : winners.left_out()) std::printf("left out: %s\n", line.c_str());
     auto reports = nlohmann::ordered_json::array(), modes = reports;
     WatchedTimings source{DisturbanceMonitor(cpu)};
     RunTimings timings(false);
@@ -109,7 +109,7 @@ void diagnose(const Request& request) {
     for (const NamedSection& named : sections) {
         timings.progress.label(named.name);
         Section section =
-            named.measure({machine, copies, arena, largest, rounds, others, timings, source});
+            named.measure({machine, winners, arena, largest, rounds, others, timings, source});
         section.name = named.name;
         timings.progress.clear();
         std::printf("\n%s", to_text(section).c_str());
@@ -126,7 +126,7 @@ void diagnose(const Request& request) {
             {"cpu", cpu},
             {"rounds", rounds},
             {"profile", !request.profile.empty()},
-            {"left_out", copies.left_out()},
+            {"left_out", winners.left_out()},
             {"noise", noise_json(timings.disturbed_rounds().facts())},
             {"sections", reports},
             {"modes", modes}};

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "diagnose/copies.hpp"
+#include "diagnose/winners.hpp"
 #include "machine/machine.hpp"
 #include "run/run_timings.hpp"
 #include "timing/arena.hpp"
@@ -16,7 +16,7 @@ namespace asterope::diagnosis {
 /// The input of every section.
 struct Context {
     const Machine& machine;
-    const Copies& copies;
+    const Winners& winners;
     const Arena& arena;
     std::size_t largest_copy; ///< bytes; two of them and some pages fit in each side of the arena
     int rounds;

@@ -119,10 +119,13 @@ void Race::sample_once(std::vector<Entrant> entrants, Workload workload) {
         const std::vector<Entrant> references = timings_.references();
         heat.insert(heat.begin() + std::ssize(heat) / 2, references.begin(), references.end());
         order_.apply(heat, [&](Entrant entrant) { return timings_.leaves(entrant); });
-        const std::vector<double> times = time_round(
-            heat,
-            [&](Entrant entrant) { return timings_.seconds(size_, workload, entrant, round_); },
-            [&] { return timings_.disturbed(); });
+        std::vector<double> times; // their logarithms, of the last try
+        do {
+            times.clear();
+            for (const Entrant entrant : heat) {
+                times.push_back(std::log(timings_.seconds(size_, workload, entrant, round_)));
+            }
+        } while (timings_.disturbed());
         std::vector<std::ptrdiff_t> libc;
         for (std::size_t i = 0; i < heat.size(); ++i) {
             if (heat[i] == kLibc) libc.push_back(static_cast<std::ptrdiff_t>(i));
@@ -160,7 +163,7 @@ std::vector<SizeResult> Race::run_offs(const std::vector<Entrant>& finalists, in
     run_off_ = RunOff{Paired(
                           everybody, timed, rounds, round_,
                           [&](Entrant entrant, Workload workload, std::uint64_t round) {
-                              return timings_.seconds(size_, workload, entrant, round);
+                              return std::vector{timings_.seconds(size_, workload, entrant, round)};
                           },
                           [&](Entrant entrant) { return timings_.leaves(entrant); },
                           [&] { return timings_.disturbed(); }),

@@ -10,50 +10,31 @@
 namespace asterope {
 
 Paired::Paired(std::vector<int> entrants, const std::vector<PairedWorkload>& workloads, int rounds,
-               std::uint64_t first_round, const Seconds& seconds, const CacheEffect& cache_effect,
+               std::uint64_t first_round, const Parts& parts, const CacheEffect& cache_effect,
                const Disturbed& disturbed) {
     // The order is shuffled, not rotated. In rotation each entrant always follows the same other
     // one, and would get the credit for the caches that this one leaves. The order is the same in
     // every run.
     std::mt19937_64 random(first_round);
     CacheEffectOrder order;
-    for (int round = 0; round < rounds; ++round) {
-        for (const auto& [timed, every] : workloads) {
-            if (round % every != 0) continue;
-            const Workload workload = timed; // clang 14 cannot capture a binding
+    for (int i = 0; i < rounds; ++i) {
+        const std::uint64_t round = first_round + static_cast<std::uint64_t>(i);
+        for (const auto& [workload, every] : workloads) {
+            if (i % every != 0) continue;
             shuffle(entrants, random);
             order.apply(entrants, cache_effect);
-            const std::vector<double> logs = time_round(
-                entrants,
-                [&](int entrant) {
-                    return seconds(entrant, workload,
-                                   first_round + static_cast<std::uint64_t>(round));
-                },
-                [&] { return disturbed && disturbed(); });
-            for (std::size_t i = 0; i < entrants.size(); ++i) {
-                logs_[{entrants[i], workload}].push_back(logs[i]);
+            std::map<int, std::vector<double>> samples; // as they were timed last
+            do {
+                for (const int entrant : entrants)
+                    samples[entrant] = parts(entrant, workload, round);
+            } while (disturbed && disturbed());
+            for (const auto& [entrant, all] : samples) {
+                for (std::size_t part = 0; part < all.size(); ++part) {
+                    logs_[{entrant, {workload, part}}].push_back(std::log(all[part]));
+                }
             }
         }
     }
-}
-
-Paired::Paired(const std::vector<int>& entrants, int rounds, const Parts& parts,
-               const CacheEffect& cache_effect, const Disturbed& disturbed) {
-    std::map<int, std::vector<double>> samples; // of the round, as it was timed last
-    const auto seconds = [&](int entrant, Workload, std::uint64_t round) {
-        return (samples[entrant] = parts(entrant, round)).front();
-    };
-    const auto ended = [&] {
-        if (disturbed && disturbed()) return true;
-        for (const auto& [entrant, all] : samples) {
-            for (std::size_t part = 1; part < all.size(); ++part) {
-                logs_[{entrant, part}].push_back(std::log(all[part]));
-            }
-        }
-        return false;
-    };
-    Paired whole(entrants, {Workload{}}, rounds, 0, seconds, cache_effect, ended);
-    logs_.merge(whole.logs_);
 }
 
 double Paired::seconds(int entrant, Series series) const {

@@ -1,7 +1,6 @@
 // Paired comparison: every entrant runs in every round, and only times of one round are compared.
 #pragma once
 
-#include <cmath>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -12,30 +11,16 @@
 
 namespace asterope {
 
-/// Times `entrants` in their order. Returns the logarithms of `seconds(entrant)`, in that order.
-/// After the last one, `disturbed()` may say that the round must be timed again; only the last try
-/// counts. `disturbed` limits the tries.
-template <typename Seconds, typename Disturbed>
-std::vector<double> time_round(const std::vector<int>& entrants, const Seconds& seconds,
-                               const Disturbed& disturbed) {
-    std::vector<double> logs;
-    do {
-        logs.clear();
-        for (const int entrant : entrants) logs.push_back(std::log(seconds(entrant)));
-    } while (disturbed());
-    return logs;
-}
-
-/// Names one series of an entrant's figures: those under a workload, or those of a part of its
-/// samples.
+/// Names one series of an entrant's figures: under a workload, those of a part of its samples.
 class Series {
   public:
-    Series(Workload workload) : number_(static_cast<std::size_t>(workload)) {}
-    Series(std::size_t part = 0) : number_(part) {} ///< 0: the whole
+    Series(Workload workload, std::size_t part = 0) : workload_(workload), part_(part) {}
+    Series(std::size_t part = 0) : Series(Workload{}, part) {} ///< 0: the whole
     auto operator<=>(const Series&) const = default;
 
   private:
-    std::size_t number_;
+    Workload workload_;
+    std::size_t part_;
 };
 
 /// A workload that is timed in the first of each `every` rounds.
@@ -49,22 +34,20 @@ struct PairedWorkload {
 /// The logarithms of the times of several entrants over the same rounds.
 class Paired {
   public:
-    /// Runs `rounds` rounds, each in its own order; `seconds(entrant, workload, round)` times one.
-    /// `first_round` goes on from rounds that were timed before. Entrants of one `cache_effect` run
-    /// one after the other (see Stopwatch::time); without it, all are of one. `disturbed()` ends
-    /// each round under each workload, see time_round; without it, nothing disturbs.
-    using Seconds = std::function<double(int entrant, Workload workload, std::uint64_t round)>;
+    /// Runs `rounds` rounds, each in its own order. `parts(entrant, workload, round)` takes a
+    /// sample. It gives the seconds of each part, the whole first, and equally many in every
+    /// sample. `first_round` goes on from rounds that were timed before.
+    ///
+    /// Entrants of one `cache_effect` run one after the other (see Stopwatch::time); without it,
+    /// all are of one. After each round under each workload, `disturbed()` may say that it must be
+    /// timed again; only the last try counts. It limits the tries. Without it, nothing disturbs.
+    using Parts =
+        std::function<std::vector<double>(int entrant, Workload workload, std::uint64_t round)>;
     using CacheEffect = std::function<int(int entrant)>;
     using Disturbed = std::function<bool()>;
     Paired(std::vector<int> entrants, const std::vector<PairedWorkload>& workloads, int rounds,
-           std::uint64_t first_round, const Seconds& seconds,
-           const CacheEffect& cache_effect = nullptr, const Disturbed& disturbed = nullptr);
-
-    /// Samples of one kind with several parts, which are compared part by part. `parts` gives the
-    /// seconds of each part, the whole first, and equally many in every sample.
-    using Parts = std::function<std::vector<double>(int entrant, std::uint64_t round)>;
-    Paired(const std::vector<int>& entrants, int rounds, const Parts& parts,
-           const CacheEffect& cache_effect = nullptr, const Disturbed& disturbed = nullptr);
+           std::uint64_t first_round, const Parts& parts, const CacheEffect& cache_effect = nullptr,
+           const Disturbed& disturbed = nullptr);
 
     /// Median seconds of an entrant.
     double seconds(int entrant, Series series = {}) const;

@@ -36,6 +36,10 @@ struct TimedCopy {
 
     /// Copies of one number leave the caches alike, and the pages that their program gives back.
     int leaves() const { return 1024 * cache_effect + pages; }
+
+    void operator()(void* destination, const void* source, std::size_t bytes) const {
+        function(destination, source, bytes, distance);
+    }
 };
 
 /// The second argument of a call. A copy gets the source. A set gets zero, the byte that most

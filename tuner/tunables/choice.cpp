@@ -4,13 +4,15 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/contains.hpp"
+
 namespace asterope {
 
 namespace {
 
 /// The values worth trying: the present one, then one between each size and the next.
 std::vector<std::size_t> values_of(const Tunable& tunable, std::size_t now,
-                                   const std::vector<SizeWorth>& sizes) {
+                                   const std::vector<SizeWays>& sizes) {
     std::vector<std::size_t> values = {now};
     const auto add = [&](std::size_t from, std::size_t wanted, std::size_t to) {
         const std::size_t value = std::clamp(wanted, tunable.least, tunable.most);
@@ -36,16 +38,18 @@ double distance(const CopyThresholds& one, const CopyThresholds& other) {
            apart(one.non_temporal, other.non_temporal);
 }
 
-double worth_of(const CopyThresholds& thresholds, const std::vector<SizeWorth>& sizes) {
+double worth_of(const CopyThresholds& thresholds, const std::vector<SizeWays>& sizes) {
     double sum = 0;
-    for (const SizeWorth& one : sizes) {
-        const auto found = one.worth.find(way_of(thresholds, one.size));
-        if (found != one.worth.end()) sum += found->second;
-    }
+    for (const SizeWays& one : sizes) sum += one.worth(way_of(thresholds, one.size));
     return sum;
 }
 
 } // namespace
+
+double SizeWays::worth(Way way) const {
+    const WayResult* found = find_in(ways, way, &WayResult::way);
+    return found ? found->worth : 0;
+}
 
 CopyThresholds Knobs::with(std::size_t rep, std::size_t past, std::size_t end) const {
     return {rep, !stop && stop_follows ? past : end, past};
@@ -61,7 +65,7 @@ LibcThresholds Knobs::changes(const CopyThresholds& wanted) const {
     return changed;
 }
 
-CopyThresholds choose_thresholds(const Knobs& knobs, const std::vector<SizeWorth>& sizes) {
+CopyThresholds choose_thresholds(const Knobs& knobs, const std::vector<SizeWays>& sizes) {
     const CopyThresholds now = knobs.now;
     CopyThresholds best = now;
     double most = 0, nearest = 0;

@@ -2,10 +2,10 @@
 #pragma once
 
 #include <cstddef>
-#include <map>
 #include <optional>
 #include <vector>
 
+#include "base/statistics.hpp"
 #include "machine/libc.hpp"
 #include "tunables/ways.hpp"
 
@@ -25,11 +25,23 @@ struct Knobs {
     LibcThresholds changes(const CopyThresholds& wanted) const;
 };
 
-/// The worth of the ways at one size, beside the default's.
-struct SizeWorth {
+/// The default's time over that of another method, as the workloads are weighed.
+struct WayResult {
+    Way way;
+    Estimate ratio;
+    double least; ///< of the ratios under the workloads that count
+    double worth; ///< see worth_of()
+};
+
+/// The ways of one size besides the default's.
+struct SizeWays {
     std::size_t size;
-    std::map<Way, double> worth; ///< the default's way is worth 0, and so is one that is missing
-                                 ///< here
+    Way now;        ///< the default's
+    Estimate floor; ///< one default process's time over another's
+    std::vector<WayResult> ways;
+
+    /// 0 of the default's way, and of one that was not timed.
+    double worth(Way way) const;
 };
 
 /// A tunable is changed where that brings at least so much, summed over the sizes: as much as a
@@ -40,6 +52,6 @@ inline constexpr double kLeastWorth = 0.02;
 /// beyond them, and within its limits. Among equals, those win that change fewest tunables, then
 /// those nearest to the present ones. All combinations are gone through: they are only some ten
 /// thousand.
-CopyThresholds choose_thresholds(const Knobs& knobs, const std::vector<SizeWorth>& sizes);
+CopyThresholds choose_thresholds(const Knobs& knobs, const std::vector<SizeWays>& sizes);
 
 } // namespace asterope

@@ -171,25 +171,17 @@ ThresholdChoice measure_and_choose(const Course& course, Knobs knobs) {
         knobs.now.stop == knobs.now.non_temporal && other.stop == other.non_temporal;
     WaysRace race(course, processes);
     ThresholdChoice choice{knobs, {}, {}};
-    std::vector<SizeWorth> worth;
     for (const std::size_t size : course.sizes) {
         choice.ways.push_back(race.at(size, way_of(knobs.now, size)));
-        worth.push_back({size, {}});
-        for (const WayResult& one : choice.ways.back().ways) {
-            worth.back().worth[one.way] = one.worth;
-        }
     }
-    CopyThresholds& chosen = choice.thresholds = choose_thresholds(knobs, worth);
+    CopyThresholds& chosen = choice.thresholds = choose_thresholds(knobs, choice.ways);
     const CopyThresholds rough = chosen;
-    if (rough.rep_movsb != knobs.now.rep_movsb) {
-        refine(chosen.rep_movsb, knobs.rep_movsb, rough, course, race);
-    }
-    if (knobs.stop && rough.stop != knobs.now.stop) {
-        refine(chosen.stop, *knobs.stop, rough, course, race);
-    }
-    if (rough.non_temporal != knobs.now.non_temporal) {
-        refine(chosen.non_temporal, knobs.non_temporal, rough, course, race);
-    }
+    const auto refine_changed = [&](std::size_t CopyThresholds::*one, const Tunable& limits) {
+        if (rough.*one != knobs.now.*one) refine(chosen.*one, limits, rough, course, race);
+    };
+    refine_changed(&CopyThresholds::rep_movsb, knobs.rep_movsb);
+    if (knobs.stop) refine_changed(&CopyThresholds::stop, *knobs.stop);
+    refine_changed(&CopyThresholds::non_temporal, knobs.non_temporal);
     chosen = knobs.with(chosen.rep_movsb, chosen.non_temporal, chosen.stop);
     return choice;
 }

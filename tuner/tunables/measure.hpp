@@ -12,22 +12,6 @@
 
 namespace asterope {
 
-/// The default's time over that of another method, as the workloads are weighed.
-struct WayResult {
-    Way way;
-    Estimate ratio;
-    double least; ///< of the ratios under the workloads that count
-    double worth; ///< see worth_of()
-};
-
-/// All other ways of one size.
-struct SizeWays {
-    std::size_t size;
-    Way now;        ///< the default's
-    Estimate floor; ///< one default process's time over another's
-    std::vector<WayResult> ways;
-};
-
 /// The gain of the chosen setting at one size.
 struct SizeGain {
     std::size_t size;

@@ -67,13 +67,14 @@ Knobs knobs_of(const std::string& libc, const std::map<std::string, Tunable>& tu
     return knobs;
 }
 
+namespace {
+
+/// The settings of each process that finds the thresholds: the memory is divided among them.
 RemoteSetup shared_setup(const Machine& machine, int cpu, const Knobs& knobs, std::size_t largest) {
     Machine own = machine;
     own.usable_bytes /= settings_of_ways(knobs, largest).size() + 2; // two have the default
     return {cpu, arena_bytes(largest, own), largest, last_cache_bytes(machine)};
 }
-
-namespace {
 
 /// Prints the tables, the verdict and the line, and writes the file.
 void find_tunables(const Request& request) {

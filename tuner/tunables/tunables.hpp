@@ -4,7 +4,6 @@
 #include <map>
 #include <string>
 
-#include "machine/machine.hpp"
 #include "tunables/choice.hpp"
 
 namespace asterope {
@@ -13,8 +12,5 @@ namespace asterope {
 /// not be listed.
 Knobs knobs_of(const std::string& libc, const std::map<std::string, Tunable>& tunables,
                const std::string& why);
-
-/// The settings of each process that finds the thresholds: the memory is divided among them.
-RemoteSetup shared_setup(const Machine& machine, int cpu, const Knobs& knobs, std::size_t largest);
 
 } // namespace asterope

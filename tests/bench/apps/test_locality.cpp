@@ -183,12 +183,16 @@ TEST(LocalitySystem, every_element_is_copied_once_a_churn) {
     EXPECT_EQ(bytes_copied, copies_made * shape.elemSize);
 }
 
-/// Of libc's copy, this one, and move.
+/// Of libc's copy, this one as the routine's, move, and a copy over threads.
 std::vector<Cell> compared(CopyFunction ours, int rounds) {
     cpu_set_t before;
     sched_getaffinity(0, sizeof before, &before);
     BenchRun run(Machine{},
-                 {{"libc", "", libc_copy()}, {"ours", "", ours}, {kMove, "", libc_move()}}, rounds);
+                 {{"libc", "", libc_copy()},
+                  {"ours", "", ours, false, {}, nullptr, true},
+                  {kMove, "", libc_move()},
+                  {"crowd", "", libc_copy(), true}},
+                 rounds);
     run.start(-1);
     sched_setaffinity(0, sizeof before, &before);
     run.plan(1);
@@ -199,8 +203,9 @@ TEST(LocalityComparison, has_libc_the_routine_and_move_in_the_whole_and_in_both_
     const std::vector<Cell> cells = compared(libc_copy(), 5);
     ASSERT_EQ(cells.size(), 3u); // both, churn, access
     for (const Cell& cell : cells) {
-        ASSERT_EQ(cell.copies.size(), 3u);
+        ASSERT_EQ(cell.copies.size(), 4u);
         EXPECT_EQ(cell.copies[2].copy, kMove);
+        for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(cell.copies[i].rival, i % 2 == 0);
         for (const CopyResult& copy : cell.copies) {
             EXPECT_GT(copy.ratio.low, 0);
             EXPECT_GE(cells[0].find(copy.copy)->seconds, copy.seconds);

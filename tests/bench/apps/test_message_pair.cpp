@@ -14,20 +14,21 @@ namespace {
 
 constexpr std::size_t kMessage = 64 << 10;
 
+const Copier kRight{"the right one", libc_copy()};
+
 /// On two CPUs, where there are two.
-MessagePair pair_of(CopyFunction taking = libc_copy()) {
+MessagePair new_pair() {
     start_clock(false);
-    return MessagePair({{"the right one", libc_copy()}, {"the other one", libc_copy(), taking}},
-                       4 * kMessage, kMessage, allowed_cpus().front());
+    return MessagePair(4 * kMessage, kMessage, allowed_cpus().front());
 }
 
 /// The error when the second copier's turn comes after one of the first's.
 std::string failure_of(CopyFunction taking) {
     return refusal_of<Failure>(
         [&] {
-            MessagePair pair = pair_of(taking);
-            pair.run("the right one", 2, 2);
-            pair.run("the other one", 2, 2);
+            MessagePair pair = new_pair();
+            pair.run(kRight, 2, 2);
+            pair.run({"the other one", libc_copy(), taking}, 2, 2);
         },
         "no failure");
 }
@@ -35,8 +36,8 @@ std::string failure_of(CopyFunction taking) {
 } // namespace
 
 TEST(MessagePair, messages_arrive_with_each_copier_and_take_time) {
-    MessagePair pair = pair_of();
-    for (const char* copier : {"the right one", "the other one", "the right one"}) {
+    MessagePair pair = new_pair();
+    for (const Copier& copier : {kRight, Copier{"the other one", libc_move()}, kRight}) {
         const MessageTimes times = pair.run(copier, 3, 6);
         for (const double part : {times.publish, times.take, times.read}) {
             EXPECT_GT(part, 0);
@@ -64,8 +65,8 @@ TEST(MessagePair, names_the_copier_that_changes_a_message_and_in_whose_turn_the_
 }
 
 TEST(MessagePair, a_subscriber_that_was_killed_is_noticed) {
-    MessagePair pair = pair_of();
+    MessagePair pair = new_pair();
     kill(pair.subscriber(), SIGKILL);
-    EXPECT_TRUE(mentions(refusal_of<Failure>([&] { pair.run("the right one", 2, 1000000); }),
+    EXPECT_TRUE(mentions(refusal_of<Failure>([&] { pair.run(kRight, 2, 1000000); }),
                          "the subscriber was ended by signal 9"));
 }

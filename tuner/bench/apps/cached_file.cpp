@@ -100,7 +100,7 @@ bool CachedFile::is_right(const char* buffer, std::size_t offset, std::size_t by
 
 SequentialReader::SequentialReader(CachedFile& file, std::size_t read_bytes, unsigned misses)
     : file_(file), read_bytes_(read_bytes), interval_(misses ? 100 / misses : 0),
-      buffer_(user_buffer(read_bytes)) {
+      buffer_(read_bytes) {
     if (interval_) due_ = random_() % interval_;
 }
 

@@ -344,7 +344,7 @@ Job locality_job(const Locality& parameters) {
     job.sample_seconds = work_of(parameters);
     const auto system = std::make_shared<LocalitySystem>(parameters);
     const auto checksums = std::make_shared<std::map<std::uint64_t, std::uint64_t>>(); // by round
-    job.time_parts = [=](const Contender& contender, std::uint64_t round) {
+    job.time = [=](const Contender& contender, std::uint64_t round, int) -> PartSeconds {
         system->lay_out();
         const LocalityTimes times =
             system->run(contender.name == kMove ? nullptr : contender.copy, round);
@@ -354,7 +354,7 @@ Job locality_job(const Locality& parameters) {
                 "the checksums disagree: the routine's copies differ from those of libc's "
                 "memcpy and move; do not use this routine");
         }
-        return std::vector<double>{times.total(), times.churn, times.access};
+        return {times.total(), times.churn, times.access};
     };
     return job;
 }

@@ -1,12 +1,11 @@
 // The subscriber runs in a child process and answers through a pipe; messages go through the ring.
 #include "bench/apps/message_pair.hpp"
 
-#include <algorithm>
 #include <cstring>
 #include <poll.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <utility>
+#include <vector>
 
 #include "base/error.hpp"
 #include "base/interrupt.hpp"
@@ -19,9 +18,8 @@
 
 namespace asterope {
 
-MessagePair::MessagePair(std::vector<Copier> copiers, std::size_t ring_bytes,
-                         std::size_t message_bytes, int subscriber_cpu)
-    : copiers_(std::move(copiers)), message_bytes_(message_bytes), ring_(ring_bytes, message_bytes),
+MessagePair::MessagePair(std::size_t ring_bytes, std::size_t message_bytes, int subscriber_cpu)
+    : message_bytes_(message_bytes), ring_(ring_bytes, message_bytes),
       subscriber_([&](int answers) { subscribe(subscriber_cpu, answers); }) {
     // waits for touch(), which writes back the bytes that it has read: a message published
     // meanwhile would lose a byte
@@ -35,10 +33,9 @@ void MessagePair::subscribe(int cpu, int answers) {
     for (;;) {
         const std::uint64_t number = ring_.next();
         MessageHeader& header = ring_.header(number);
-        const Copier& copier = copiers_[static_cast<std::size_t>(header.copier)];
         header.seen = ticks();
-        const auto user = user_buffer(header.bytes);
-        copier.take(user.get(), ring_.payload(number), header.bytes, 0);
+        const UserBuffer user(header.bytes);
+        header.take(user.get(), ring_.payload(number), header.bytes, 0);
         header.copied = ticks();
         header.right = read_copy(user.get(), header.bytes) == header.sum;
         header.read = ticks();
@@ -49,9 +46,8 @@ void MessagePair::subscribe(int cpu, int answers) {
     }
 }
 
-MessageTimes MessagePair::run(const std::string& name, unsigned settling, unsigned timed) {
-    const auto found = std::ranges::find(copiers_, name, &Copier::name);
-    const auto user = user_buffer(message_bytes_);
+MessageTimes MessagePair::run(const Copier& copier, unsigned settling, unsigned timed) {
+    const UserBuffer user(message_bytes_);
     bool right = true;
     std::vector<double> publish, take, read, total;
     for (unsigned i = 0; i < settling + timed; ++i) {
@@ -62,16 +58,16 @@ MessageTimes MessagePair::run(const std::string& name, unsigned settling, unsign
         header = {.first = data.first,
                   .sum = data.sum(0, message_bytes_),
                   .bytes = message_bytes_,
-                  .copier = static_cast<int>(found - copiers_.begin()),
+                  .take = copier.take,
                   .check_all = i < settling,
                   .seen = 0,
                   .copied = 0,
                   .read = 0,
                   .right = false};
         const std::uint64_t begin = ticks();
-        found->publish(ring_.payload(number), user.get(), message_bytes_, 0);
+        copier.publish(ring_.payload(number), user.get(), message_bytes_, 0);
         const std::uint64_t published = ticks();
-        ring_.publish([&] { require_subscriber(name); });
+        ring_.publish([&] { require_subscriber(copier.name); });
         right &= header.right;
         if (header.check_all) continue;
         publish.push_back(seconds_between(begin, published));
@@ -80,7 +76,7 @@ MessageTimes MessagePair::run(const std::string& name, unsigned settling, unsign
         total.push_back(seconds_between(begin, header.read));
     }
     if (!right) {
-        throw Failure("a message arrived changed: " + name +
+        throw Failure("a message arrived changed: " + copier.name +
                       " copies wrongly; do not use this routine");
     }
     return {median(publish), median(take), median(read), median(total)};

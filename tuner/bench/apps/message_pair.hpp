@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <string>
-#include <vector>
 
 #include "base/child_process.hpp"
 #include "base/random.hpp"
@@ -30,7 +29,8 @@ struct MessageTimes {
     double total;   ///< From the beginning of the publisher's copy to the end of the reading.
 };
 
-/// A publisher, which is this process, and a subscriber, which it starts.
+/// A publisher, which is this process, and a subscriber, which it starts. The subscriber
+/// has the copies that were loaded before.
 ///
 /// For each message, the publisher writes its data anew into the user's memory, as a camera's
 /// driver would (untimed). It copies the data into the next slot and hands it over. The subscriber
@@ -41,15 +41,13 @@ class MessagePair {
   public:
     /// Starts the subscriber on that CPU and waits until it is ready. Call start_clock(false)
     /// before: all CPUs agree on the system's clock. Throws Failure where that is impossible.
-    MessagePair(std::vector<Copier> copiers, std::size_t ring_bytes, std::size_t message_bytes,
-                int subscriber_cpu);
+    MessagePair(std::size_t ring_bytes, std::size_t message_bytes, int subscriber_cpu);
 
-    /// Passes messages with the copier of that name. The first ones settle the caches after the
-    /// copier before: they are compared word for word and not timed. The timed ones follow. All
-    /// messages have different data. Throws Failure if a message arrives changed or the subscriber
-    /// has died, and Interrupted after a signal. It hangs if the subscriber does, see
-    /// run_watched().
-    MessageTimes run(const std::string& copier, unsigned settling, unsigned timed);
+    /// Passes messages with that copier. The first ones settle the caches after the copier before:
+    /// they are compared word for word and not timed. The timed ones follow. All messages have
+    /// different data. Throws Failure if a message arrives changed or the subscriber has died, and
+    /// Interrupted after a signal. It hangs if the subscriber does, see run_watched().
+    MessageTimes run(const Copier& copier, unsigned settling, unsigned timed);
 
     pid_t subscriber() const { return subscriber_.pid(); }
 
@@ -60,7 +58,6 @@ class MessagePair {
     /// Throws Failure where the subscriber has ended.
     void require_subscriber(const std::string& copier);
 
-    std::vector<Copier> copiers_;
     std::size_t message_bytes_;
     MessageRing ring_;
     ChildProcess subscriber_;

@@ -7,6 +7,7 @@
 #include <functional>
 
 #include "timing/fresh_memory.hpp"
+#include "timing/timed_copy.hpp"
 
 namespace asterope {
 
@@ -15,8 +16,8 @@ struct MessageHeader {
     std::uint64_t first; ///< of the Sequence that its bytes are
     std::uint64_t sum;   ///< of its words
     std::size_t bytes;
-    int copier;     ///< whose turn it is: see MessagePair
-    bool check_all; ///< the subscriber compares each word, untimed
+    CopyFunction take; ///< the subscriber's: it has the publisher's libraries at the same places
+    bool check_all;    ///< the subscriber compares each word, untimed
     // The subscriber's receipt:
     std::uint64_t seen, copied, read; ///< ticks when each was done
     bool right;                       ///< whether the message arrived as it was sent

@@ -16,7 +16,7 @@ constexpr std::size_t kMostSpan = std::size_t{256} << 20;
 
 /// Copies from one slot after the other; sources and destinations fall into different sets.
 CopyLoop strided(const Arena& arena, std::size_t stride, std::size_t slots) {
-    return [=, &arena](const Copy& copy, std::size_t calls, std::uint64_t round) {
+    return [=, &arena](const TimedCopy& copy, std::size_t calls, std::uint64_t round) {
         const char* source = arena.source() + roam(round);
         char* destination = arena.destination() + kPhase + roam(round);
         std::size_t slot = 0;

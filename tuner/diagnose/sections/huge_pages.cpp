@@ -43,7 +43,7 @@ std::size_t huge_bytes(const char* at) {
 /// Copies from slot to slot in a scattered order. Each sample goes on where the one before stopped:
 /// else all would go to the same few slots.
 CopyLoop scattered(char* destination, const char* source) {
-    return [=, next = std::make_shared<std::size_t>(0)](const Copy& copy, std::size_t calls,
+    return [=, next = std::make_shared<std::size_t>(0)](const TimedCopy& copy, std::size_t calls,
                                                         std::uint64_t) {
         std::size_t slot = *next;
         for (std::size_t i = 0; i < calls; ++i) {

@@ -1,7 +1,6 @@
 // The section `identical`: whether a race finds a winner among copies that are all libc's memcpy.
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "base/size_text.hpp"
 #include "base/text.hpp"
@@ -23,8 +22,7 @@ constexpr int kSamples = kEntrants + 3 + kMoreSamples * (kKept + 3) + kRounds * 
 
 SizeResult race(std::size_t size, Workload workload, std::uint64_t seed, RunTimings& timings) {
     Race race(size, {{workload, 1}}, TimedCopies(timings), std::mt19937_64(seed));
-    std::vector<Entrant> entrants(kEntrants);
-    std::iota(entrants.begin(), entrants.end(), 0);
+    std::vector<Entrant> entrants = all_entrants(kEntrants);
     race.sample(entrants, 1);
     entrants = race.best(entrants, kKept);
     race.sample(entrants, kMoreSamples);

@@ -37,23 +37,17 @@ std::string percent_name(double percent) {
 class Neighbour {
   public:
     Neighbour(int cpu, std::size_t bytes_a_side)
-        : memory_(bytes_a_side), begin_(ticks()), thread_([this, cpu] {
+        : memory_(bytes_a_side), begin_(ticks()), thread_([this, cpu](const std::stop_token& stop) {
               try {
                   pin_this_thread(cpu);
               } catch (const Failure&) { // it runs where it may
               }
               constexpr std::size_t step = std::size_t{1} << 20;
-              for (std::size_t at = 0; !stop_; at = (at + step) % memory_.bytes()) {
+              for (std::size_t at = 0; !stop.stop_requested(); at = (at + step) % memory_.bytes()) {
                   std::memcpy(memory_.destination() + at, memory_.source() + at, step);
                   copied_ += step;
               }
           }) {}
-    ~Neighbour() {
-        stop_ = true;
-        thread_.join();
-    }
-    Neighbour(const Neighbour&) = delete;
-    Neighbour& operator=(const Neighbour&) = delete;
 
     double gb_per_s() const {
         return static_cast<double>(copied_) / seconds_between(begin_, ticks()) / 1e9;
@@ -61,10 +55,9 @@ class Neighbour {
 
   private:
     Arena memory_;
-    std::atomic<bool> stop_ = false;
     std::atomic<std::size_t> copied_ = 0;
     std::uint64_t begin_;
-    std::thread thread_; // last: it uses all of the above
+    std::jthread thread_; // last: it uses all of the above
 };
 
 enum Timed { kLibc, kLibcAgain, kWinner, kNothing };
@@ -74,14 +67,13 @@ constexpr std::pair<Timed, const char*> kNames[] = {
 /// Seconds of single calls, sorted, by the timed copy; all in turn, in shuffled rounds.
 std::vector<std::vector<double>> time_singly(std::size_t size, const Context& context, int rounds,
                                              double share) {
-    const Candidate* winner = context.copies.winner(size);
+    const TimedCopy* winner = context.winners.at(size);
     std::vector<int> entrants = {kLibc, kLibcAgain, kNothing};
     if (winner) entrants.push_back(kWinner);
     std::vector<std::vector<double>> timings(4);
     for (auto& own : timings) own.reserve(static_cast<std::size_t>(rounds));
     std::mt19937_64 random(1);
-    const Copy libc_copy = libc();
-    const Copy winning = winner ? Copy{winner->variant->copy, winner->distance()} : libc_copy;
+    const TimedCopy libc{libc_copy()};
     for (int round = 0; round < rounds; ++round) {
         if (round % 64 == 0) throw_if_interrupted();
         const std::size_t place = roam(static_cast<std::uint64_t>(round));
@@ -89,7 +81,7 @@ std::vector<std::vector<double>> time_singly(std::size_t size, const Context& co
         const char* source = context.arena.source() + place;
         shuffle(entrants, random);
         for (const int who : entrants) {
-            const Copy& copy = who == kWinner ? winning : libc_copy;
+            const TimedCopy& copy = who == kWinner ? *winner : libc;
             clean_vector_state();
             copy(destination, source, size); // so the caches are its own work
             const std::uint64_t begin = ticks();
@@ -187,7 +179,7 @@ Section single_timings(const Context& context) {
                                    percentile(timings[who], 99.9)});
                 add_row(section, spreads.back(), timings[who]);
                 if (who != kWinner) continue;
-                section.rows.back()["candidate"] = context.copies.winner(size)->name();
+                section.rows.back()["candidate"] = context.winners.at(size)->name;
             }
             step = clock_step(timings[kNothing]);
         }

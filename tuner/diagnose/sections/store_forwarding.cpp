@@ -11,7 +11,7 @@ namespace {
 /// Copies and then loads `bytes` at `at` of the copy. The next copy's source address depends on the
 /// loaded value, so that each call waits for the one before. 0 bytes: copies alone.
 CopyLoop copied_and_read(const Arena& arena, std::size_t size, std::size_t at, int bytes) {
-    return [=, &arena](const Copy& copy, std::size_t calls, std::uint64_t round) {
+    return [=, &arena](const TimedCopy& copy, std::size_t calls, std::uint64_t round) {
         char* destination = arena.destination() + kPhase + roam(round);
         const char* source = arena.source() + roam(round);
         const Misalignment past = asterope::misalignment(round);

@@ -59,7 +59,7 @@ Section working_set(const Context& context) {
     section.question = "how fast is a repeated copy where both its sides fit in a cache, and where "
                        "they do not?";
     section.columns = {"size", "fits in", "libc", "libc GB/s", "(floor)"};
-    if (!context.copies.empty()) {
+    if (!context.winners.empty()) {
         section.columns.insert(section.columns.end(),
                                {"winner", "winner GB/s", "x libc", "(low..high)"});
     }

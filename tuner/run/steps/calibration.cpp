@@ -28,10 +28,10 @@ void plan_steps(Progress& progress, const Plan& plan, const Spaces& spaces, cons
         for (const auto& weighted : all) { // clang 14 cannot capture a binding
             const Workload workload = weighted.first;
             const Calibration calibration = calibration_of(size, workload);
-            const double share = 1.0 / run_off_every(all, workload);
             const auto races = [&](Step step, double entrants, int rounds) {
+                const int every = step == Step::screening ? 1 : run_off_every(all, workload);
                 const bool chooses = step == Step::sensing || step == Step::exam;
-                add(step, share * entrants * rounds *
+                add(step, entrants * rounds / every *
                               seconds_of_sample(calibration, workload, size, chooses));
             };
             if (weighted.second > 0) {

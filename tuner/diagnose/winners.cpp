@@ -1,22 +1,16 @@
 // Winners are found by the profile's intervals. Winners that this CPU cannot run are listed.
-#include "diagnose/copies.hpp"
-
-#include <algorithm>
+#include "diagnose/winners.hpp"
 
 #include "base/size_text.hpp"
 
 namespace asterope::diagnosis {
 
-Copy libc() {
-    return {libc_copy(), 0};
-}
-
-Copies::Copies(const Profile& profile, const HasFeature& has) {
+Winners::Winners(const Profile& profile, const HasFeature& has) {
     for (const Choice* choice : profile.of(ChoiceKind::pipelines)) {
         const Candidate& winner = choice->pipeline();
-        std::optional<Candidate>& here = winners_[choice->up_to];
+        std::optional<TimedCopy>& here = by_end_[choice->up_to];
         if (has_all(winner.variant->needs, has)) {
-            here = winner;
+            here = timed_copy(winner);
         } else {
             left_out_.push_back("this CPU cannot run the winner up to " +
                                 format_size(choice->up_to) + ": " + winner.name());
@@ -24,15 +18,11 @@ Copies::Copies(const Profile& profile, const HasFeature& has) {
     }
 }
 
-const Candidate* Copies::winner(std::size_t bytes) const {
-    if (bytes < kMinimumBytes || winners_.empty()) return nullptr;
-    auto interval = winners_.lower_bound(bytes);
-    if (interval == winners_.end()) --interval;
+const TimedCopy* Winners::at(std::size_t bytes) const {
+    if (bytes < kMinimumBytes || by_end_.empty()) return nullptr;
+    auto interval = by_end_.lower_bound(bytes);
+    if (interval == by_end_.end()) --interval;
     return interval->second ? &*interval->second : nullptr;
-}
-
-bool Copies::empty() const {
-    return std::ranges::none_of(winners_, [](const auto& each) { return each.second.has_value(); });
 }
 
 } // namespace asterope::diagnosis

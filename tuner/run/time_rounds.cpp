@@ -1,0 +1,31 @@
+// Each sample goes through the run's timings, which count and watch it, and keeps its parts aside.
+#include "run/time_rounds.hpp"
+
+namespace asterope {
+
+Paired time_rounds(const RoundsAsked& asked, RunTimings& timings, WatchedTimings& source) {
+    std::vector<double> parts; // of the last sample
+    source.time_by(
+        [&](const SampleRequest& sample) {
+            parts = asked.time(sample.entrant, sample.round);
+            return parts.front();
+        },
+        asked.sample_seconds);
+    timings.enter(asked.step);
+    timings.calibration(0, Workload{});
+    return Paired(
+        asked.entrants, {Workload{}}, asked.rounds, 0,
+        [&](int entrant, Workload workload, std::uint64_t round) {
+            timings.sample({TimedCopy{}, entrant, 0, workload, round});
+            return parts;
+        },
+        asked.cache_effect,
+        [&] {
+            if (asked.watched) return timings.round_ended().again;
+            timings.progress.advance(asked.sample_seconds *
+                                     static_cast<double>(asked.entrants.size()));
+            return false;
+        });
+}
+
+} // namespace asterope

@@ -1,0 +1,31 @@
+// Rounds of anything that can be timed. The caller chooses the entrants, the surroundings of a
+// copy, and the figures of a sample.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "run/run_timings.hpp"
+#include "timing/paired.hpp"
+#include "timing/watched_timings.hpp"
+
+namespace asterope {
+
+/// The entrants, the number of rounds, and the way to take a sample.
+struct RoundsAsked {
+    std::string step; ///< its name
+    std::vector<int> entrants;
+    int rounds;
+    double sample_seconds; ///< as planned, for the progress line
+    /// Takes a sample: the seconds of its parts, see Paired.
+    std::function<std::vector<double>(int entrant, std::uint64_t round)> time;
+    Paired::CacheEffect cache_effect = nullptr; ///< see Paired
+    /// Whether disturbed rounds are timed again. The watch sees this thread alone.
+    bool watched = true;
+};
+
+/// Times them. `source` is where the figures of `timings` come from.
+Paired time_rounds(const RoundsAsked& asked, RunTimings& timings, WatchedTimings& source);
+
+} // namespace asterope
