@@ -245,7 +245,8 @@ void expect_restriction(int taken, struct restriction *restriction)
         .was_on = trial.is_on,
     };
     /* later the process may be unable to rename the file */
-    if (trial.explore && restriction->has_slot && !process.is_parents && !process.limit) keep_file();
+    if (trial.explore && restriction->has_slot && !process.is_parents && !process.limit)
+        keep_file();
     restriction->has_trial_file =
         taken & TAKES_COUNTER && trial.is_on && restriction->has_slot && begin_trial_file();
     restriction->limit_before = process.limit;
