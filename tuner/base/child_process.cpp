@@ -64,17 +64,23 @@ int wait_for_end(pid_t child) {
     return status;
 }
 
+pid_t fork_child() {
+    const pid_t parent = getpid();
+    std::fflush(nullptr); // otherwise both processes would write the buffers' text
+    const pid_t child = fork();
+    if (child < 0) throw Failure(std::string("cannot start a process: ") + std::strerror(errno));
+    if (child > 0) return child;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) _exit(kFailed);
+    return 0;
+}
+
 ChildProcess::ChildProcess(const std::function<void(int answers)>& work) {
     Pipe pipe;
     answers_ = std::move(pipe.reading);
-    const pid_t parent = getpid();
-    std::fflush(nullptr); // otherwise both processes would write the buffers' text
-    pid_ = fork();
-    if (pid_ < 0) throw Failure(std::string("cannot start a process: ") + std::strerror(errno));
+    pid_ = fork_child();
     if (pid_ > 0) return;
     // In the child, which must not return into the parent's functions.
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent) _exit(kFailed);
     std::signal(SIGINT, SIG_IGN); // a terminal sends it to all
     std::signal(SIGTERM, SIG_DFL);
     std::signal(SIGHUP, SIG_DFL);

@@ -36,6 +36,10 @@ WrittenText read_until_end(int pipe, double seconds);
 /// Waits for the end of a child; its status as waitpid() has it.
 int wait_for_end(pid_t child);
 
+/// Forks. Returns 0 in the child, which the kernel kills when its parent ends. Throws Failure where
+/// no child can be had.
+pid_t fork_child();
+
 class ChildProcess {
   public:
     /// Calls `work` in the child, with the pipe's end to write answers to; the child exits with 0

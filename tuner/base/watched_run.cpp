@@ -10,10 +10,10 @@
 #include <ctime>
 #include <sstream>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/child_process.hpp"
 #include "base/command_line.hpp"
 #include "base/error.hpp"
 #include "base/interrupt.hpp"
@@ -61,10 +61,8 @@ Failure failure_of(const Board& said, const WatchedRun& run, const std::string& 
                    (suspects.empty() ? "" : run.remedy));
 }
 
-[[noreturn]] void work_as_child(pid_t parent, const sigset_t& signals, Board* shared,
-                                const WatchedRun& run, const std::function<int()>& work) {
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent) _exit(kFailed);
+[[noreturn]] void work_as_child(const sigset_t& signals, Board* shared, const WatchedRun& run,
+                                const std::function<int()>& work) {
     board = shared;
     note_interrupts_in(&shared->interrupted);
     pthread_sigmask(SIG_SETMASK, &signals, nullptr);
@@ -134,10 +132,8 @@ int run_watched(const WatchedRun& run, const std::function<int()>& work) {
     sigset_t signals = interrupt_signals(), before;
     sigaddset(&signals, SIGCHLD);
     pthread_sigmask(SIG_BLOCK, &signals, &before);
-    std::fflush(nullptr); // otherwise both processes would write the buffers' text
-    const pid_t parent = getpid(), child = fork();
-    if (child == 0) work_as_child(parent, before, shared, run, work);
-    if (child < 0) throw Failure(std::string("cannot start a process: ") + std::strerror(errno));
+    const pid_t child = fork_child();
+    if (child == 0) work_as_child(before, shared, run, work);
     bool outlasted = false;
     const int status = watch(child, *shared, signals, run.patience, outlasted);
     pthread_sigmask(SIG_SETMASK, &before, nullptr);

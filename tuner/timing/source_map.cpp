@@ -9,7 +9,6 @@
 #include <string>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/child_process.hpp"
@@ -68,28 +67,16 @@ void touch_pages(const volatile char* data, std::size_t bytes, volatile std::siz
 } // namespace
 
 std::optional<std::size_t> find_unreadable_page(const char* data, std::size_t bytes) {
-    void* shared = mmap(nullptr, sizeof(std::size_t), PROT_READ | PROT_WRITE,
-                        MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    const pid_t child = shared == MAP_FAILED ? -1 : fork();
-    if (child < 0) {
-        const std::string why = std::strerror(errno);
-        if (shared != MAP_FAILED) munmap(shared, sizeof(std::size_t));
-        throw Failure("cannot start a process to read the source map in: " + why);
-    }
-    auto& position = *static_cast<volatile std::size_t*>(shared);
-    if (child == 0) {
+    const FreshMemory shared(sizeof(std::size_t), FreshMemory::shared);
+    auto& position = *reinterpret_cast<volatile std::size_t*>(shared.begin());
+    ChildProcess child([&](int) {
         // The child exits by itself, so that it dumps no core, even where the parent handles these
         // signals.
-        std::signal(SIGBUS, [](int) { _exit(1); });
-        std::signal(SIGSEGV, [](int) { _exit(1); });
+        for (const int fault : {SIGBUS, SIGSEGV}) std::signal(fault, [](int) { _exit(kFailed); });
         touch_pages(data, bytes, position);
-        _exit(0);
-    }
-    const int status = wait_for_end(child);
-    const std::size_t reached = position;
-    munmap(shared, sizeof(std::size_t));
-    if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return std::nullopt;
-    return reached;
+    });
+    if (child.wait() == 0) return std::nullopt;
+    return position;
 }
 
 SourceMap::SourceMap(std::string_view text, std::size_t largest_size) {
