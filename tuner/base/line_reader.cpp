@@ -2,9 +2,7 @@
 #include "base/line_reader.hpp"
 
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
-#include <unistd.h>
 
 #include "base/error.hpp"
 #include "base/text_file.hpp"
@@ -66,14 +64,9 @@ bool LineReader::next(std::string& line) {
 }
 
 bool LineReader::fill() {
-    begin_ = end_ = 0;
-    for (;;) {
-        const ssize_t length = read(file_.get(), buffer_.data(), buffer_.size());
-        if (length < 0 && errno == EINTR) continue;
-        if (length < 0) throw BadInput(what_ + ": " + std::strerror(errno));
-        end_ = static_cast<std::size_t>(length);
-        return end_ > 0;
-    }
+    begin_ = 0;
+    end_ = read_piece(file_.get(), buffer_.data(), buffer_.size(), what_);
+    return end_ > 0;
 }
 
 void LineReader::require_text(std::string_view line, std::size_t number) const {
