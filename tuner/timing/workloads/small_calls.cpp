@@ -38,12 +38,13 @@ double time_sequence(CallSequence& sequence, const TimedCopy& copy, Weighting we
     keep(listed);
     SmallCaller call(copy, read);
     // Untimed calls bring the copy and the working set into their caches. No call is repeated.
-    const double seconds = call.time(sequence.warm, sequence.timed, [&](std::size_t count) {
+    const auto run = [&](std::size_t count) {
         for (const std::size_t end = sequence.next + count; sequence.next < end; ++sequence.next) {
             const CallSequence::Call& one = sequence.calls[sequence.next];
             call(sequence.destination + one.destination, sequence.source + one.source, one.size);
         }
-    });
+    };
+    const double seconds = time_calls(run, sequence.warm, sequence.timed);
     if (weighting == Weighting::calls) return seconds;
     double bytes = 0;
     for (std::size_t i = sequence.next - sequence.timed; i < sequence.next; ++i) {

@@ -4,12 +4,11 @@
 #include <cstdint>
 #include <vector>
 
-#include "machine/cpu.hpp"
 #include "machine/machine.hpp"
 #include "timing/arena.hpp"
 #include "timing/buffer_access.hpp"
-#include "timing/clock.hpp"
 #include "timing/distribution.hpp"
+#include "timing/repeated_copy.hpp"
 #include "timing/timed_copy.hpp"
 #include "timing/workloads/page_ends.hpp"
 
@@ -93,15 +92,6 @@ class SmallCaller {
         if (!read_) return;
         if (++calls_ % 2) sum_ += read_end(to, bytes);
         sum_ += read_copy(to, bytes);
-    }
-
-    /// Seconds a call of `timed` calls, after `untimed` ones; `run(calls)` makes them.
-    template <class Run> double time(std::size_t untimed, std::size_t timed, const Run& run) {
-        clean_vector_state();
-        run(untimed);
-        const std::uint64_t begin = ticks();
-        run(timed);
-        return seconds_between(begin, ticks()) / static_cast<double>(timed);
     }
 
   private:
