@@ -76,10 +76,11 @@ constexpr int kVersion = 2;
 constexpr double kLeastCalls = 1000;
 constexpr double kMostCalls = 1e18; ///< of a size, as recording.schema.json has it
 
-/// Throws BadInput, which names the place of the first fault.
-std::vector<std::pair<std::size_t, double>> sizes_of(const json& recording) {
+/// Throws BadInput, beginning with `what`, which names the place of the first fault.
+std::vector<std::pair<std::size_t, double>> sizes_of(const json& recording,
+                                                     const std::string& what) {
     const json listed = part_of(recording, "/sizes");
-    if (!listed.is_array()) throw BadInput("sizes: missing, or not a list: record anew");
+    if (!listed.is_array()) throw BadInput(what + ": sizes: missing, or not a list: record anew");
     std::vector<std::pair<std::size_t, double>> sizes;
     double small = 0;
     for (const json& one : listed) {
@@ -87,14 +88,14 @@ std::vector<std::pair<std::size_t, double>> sizes_of(const json& recording) {
                            one[1].is_number() && one[1].get<double>() > 0 &&
                            one[1].get<double>() <= kMostCalls;
         if (!sound) {
-            throw BadInput("sizes[" + std::to_string(sizes.size()) + "]: " +
+            throw BadInput(what + ": sizes[" + std::to_string(sizes.size()) + "]: " +
                            one.dump().substr(0, 40) + " is not a size with its calls: record anew");
         }
         sizes.emplace_back(one[0].get<std::size_t>(), one[1].get<double>());
         if (sizes.back().first <= kLargestMixed) small += sizes.back().second;
     }
     if (small < kLeastCalls) {
-        throw BadInput("has too few small copies to tune for: leave --recording out");
+        throw BadInput(what + ": has too few small copies to tune for: leave --recording out");
     }
     return sizes;
 }
@@ -114,12 +115,8 @@ CallStatistics recorded_statistics(const std::filesystem::path& path) {
     }
     const json name = part_of(recording, "/program/name");
     if (!name.is_string()) throw BadInput(what + ": program: has no name: record anew");
-    try {
-        return {profile_name(name.get<std::string>()), Distribution(sizes_of(recording)),
-                fleet_statistics().alignments};
-    } catch (const BadInput& error) {
-        throw BadInput(what + ": " + error.what());
-    }
+    return {profile_name(name.get<std::string>()), Distribution(sizes_of(recording, what)),
+            fleet_statistics().alignments};
 }
 
 } // namespace asterope

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "base/contains.hpp"
+#include "base/error.hpp"
 
 namespace asterope {
 
@@ -17,6 +18,18 @@ constexpr std::size_t kLeastLines = 17;
 /// A third is walked through: see arena_bytes.
 std::size_t walk_bytes_of(std::size_t cold_bytes) {
     return cold_bytes / 3 / 4096 * 4096;
+}
+
+/// Throws BadInput where calls count and no size can be drawn.
+void refuse_undrawable(const SmallCalls& small) {
+    const auto drawable = [&](const auto& pair) {
+        return pair.first <= small.largest && pair.second > 0;
+    };
+    if (small.weighting == Weighting::calls &&
+        std::ranges::none_of(small.statistics.sizes.pairs(), drawable)) {
+        throw BadInput("distribution " + small.statistics.name + " has no size of up to " +
+                       std::to_string(small.largest) + " bytes");
+    }
 }
 
 } // namespace

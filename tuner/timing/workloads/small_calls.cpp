@@ -3,8 +3,6 @@
 
 #include <algorithm>
 
-#include "base/error.hpp"
-
 namespace asterope {
 
 std::size_t cache_bytes(const std::vector<Cache>& caches, int level) {
@@ -13,17 +11,6 @@ std::size_t cache_bytes(const std::vector<Cache>& caches, int level) {
         if (cache.level <= level) bytes = std::max(bytes, cache.bytes);
     }
     return bytes ? bytes : std::size_t{32} << (10 + 5 * (level - 1)); // 32 KiB, 1 MiB, 32 MiB
-}
-
-void refuse_undrawable(const SmallCalls& small) {
-    const auto& pairs = small.statistics.sizes.pairs();
-    const auto drawable = [&](const auto& pair) {
-        return pair.first <= small.largest && pair.second > 0;
-    };
-    if (small.weighting == Weighting::calls && std::ranges::none_of(pairs, drawable)) {
-        throw BadInput("distribution " + small.statistics.name + " has no size of up to " +
-                       std::to_string(small.largest) + " bytes");
-    }
 }
 
 double time_sequence(CallSequence& sequence, const TimedCopy& copy, Weighting weighting,

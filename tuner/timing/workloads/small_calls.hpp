@@ -44,9 +44,6 @@ inline constexpr std::size_t kMostOfACache = std::size_t{64} << 20;
 /// Bytes of the largest cache up to that level; a usual size if the machine names no such cache.
 std::size_t cache_bytes(const std::vector<Cache>& caches, int level);
 
-/// Throws BadInput where calls count and no size can be drawn.
-void refuse_undrawable(const SmallCalls& small);
-
 /// Calls in the order in which they are made. Each sample makes the next ones of a sequence that is
 /// far longer than branch predictors remember. They learn ten thousand calls by heart. If all
 /// copies of a round had the same calls, the last copies would find them learnt.
