@@ -60,12 +60,6 @@ Estimate sign_interval(std::vector<double> values, double confidence) {
     return {middle, values[k], values[n - 1 - k]};
 }
 
-double geometric_mean(const std::vector<double>& ratios) {
-    GeometricMean all;
-    for (const double ratio : ratios) all.add(ratio);
-    return all.mean();
-}
-
 Estimate exponentiate(const Estimate& logs) {
     return {std::exp(logs.median), std::exp(logs.low), std::exp(logs.high)};
 }
