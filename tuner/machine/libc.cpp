@@ -49,12 +49,6 @@ bool lists_tunables() {
 #endif
 }
 
-/// "0x840"; empty for anything else, and for a number that does not fit.
-std::optional<std::size_t> hexadecimal(std::string_view text) {
-    if (text.substr(0, 2) != "0x") return std::nullopt;
-    return number(text.substr(2), 16);
-}
-
 /// The text behind `key` in a line.
 std::string_view behind(std::string_view line, std::string_view key) {
     const std::size_t place = line.find(key);
@@ -93,11 +87,11 @@ std::map<std::string, Tunable> parse_tunables(const std::string& listing) {
     constexpr std::string_view kGroup = "glibc.cpu.";
     std::map<std::string, Tunable> tunables;
     for (const std::string& line : lines_of(listing)) {
-        if (line.rfind(kGroup, 0) != 0) continue;
+        if (!line.starts_with(kGroup)) continue;
         const std::string name = line.substr(kGroup.size(), line.find(':') - kGroup.size());
-        const auto value = hexadecimal(behind(line, ": "));
-        const auto least = hexadecimal(behind(line, "(min: "));
-        const auto most = hexadecimal(behind(line, ", max: "));
+        const auto value = hex_number(behind(line, ": "));
+        const auto least = hex_number(behind(line, "(min: "));
+        const auto most = hex_number(behind(line, ", max: "));
         if (value && least && most) tunables[name] = {*value, *least, *most};
     }
     return tunables;
@@ -127,7 +121,7 @@ std::map<std::string, std::size_t> read_libc_thresholds(const std::string& inter
 std::size_t parse_rep_movsb_stop(const std::string& diagnostics) {
     for (const std::string& line : lines_of(diagnostics)) {
         constexpr std::string_view kKey = "x86.cpu_features.rep_movsb_stop_threshold=";
-        if (line.rfind(kKey, 0) == 0) return hexadecimal(behind(line, "=")).value_or(0);
+        if (line.starts_with(kKey)) return hex_number(behind(line, "=")).value_or(0);
     }
     return 0;
 }

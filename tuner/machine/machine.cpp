@@ -201,10 +201,9 @@ std::optional<std::uint64_t> cpu_quota_percent(const fs::path& root) {
 
 /// " (Cortex-A55 r1p0: 0-3, Cortex-A76 r3p0: 4-7)"; empty where they cannot be told apart.
 std::string kinds_text(const Cpu& cpu) {
-    std::string text;
-    for (const CpuKind& kind : cpu.kinds)
-        text += (text.empty() ? " (" : ", ") + kind.brand + ": " + kind.cpus;
-    return text.empty() ? text : text + ')';
+    const std::string text =
+        joined(cpu.kinds, [](const CpuKind& kind) { return kind.brand + ": " + kind.cpus; });
+    return text.empty() ? "" : " (" + text + ')';
 }
 
 } // namespace
