@@ -105,12 +105,11 @@ std::map<std::string, Tunable> read_tunables(const std::string& interpreter, std
     return parse_tunables(listing);
 }
 
-std::map<std::string, std::size_t> read_libc_thresholds(const std::string& interpreter,
-                                                        std::string& why) {
+LibcThresholds read_libc_thresholds(const std::string& interpreter, std::string& why) {
     const std::vector<std::string> names = libc_threshold_names();
     if (names.empty()) return {};
     const std::map<std::string, Tunable> tunables = read_tunables(interpreter, why);
-    std::map<std::string, std::size_t> thresholds;
+    LibcThresholds thresholds;
     for (const std::string& name : names) {
         const auto found = tunables.find(name);
         if (found != tunables.end()) thresholds[name] = found->second.value;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "machine/cpu.hpp"
+#include "machine/libc.hpp"
 #include "machine/memory_modules.hpp"
 
 #include <cstddef>
@@ -29,11 +30,10 @@ struct Machine {
     std::string huge_pages; ///< transparent huge pages: "always", "madvise" or "never"
     /// The same of those below 2 MiB: "never", or "64 KiB always, 128 KiB madvise".
     std::string smaller_huge_pages;
-    std::string kernel; ///< "Linux 6.1.0"
-    std::string libc;   ///< "glibc 2.36", "musl" or "unknown"
-    /// Sizes in bytes at which libc's memcpy changes its way of copying, by tunable name.
-    std::map<std::string, std::size_t> libc_thresholds;
-    std::string governor; ///< CPU 0's frequency governor
+    std::string kernel;             ///< "Linux 6.1.0"
+    std::string libc;               ///< "glibc 2.36", "musl" or "unknown"
+    LibcThresholds libc_thresholds; ///< sizes at which libc's memcpy changes its way of copying
+    std::string governor;           ///< CPU 0's frequency governor
     /// The parts that could not be looked at, with the reasons. Keys are the parts' names, as in
     /// compare_machines() up to the first dot. The facts about such a part are a guess, or empty.
     std::map<std::string, std::string> unseen;
