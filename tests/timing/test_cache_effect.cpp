@@ -4,7 +4,7 @@
 
 #include "support/unit_test.hpp"
 
-TEST(CompanyOfLibc, is_that_of_its_stores_at_that_size) {
+TEST(CacheEffectOfLibc, is_that_of_its_stores_at_that_size) {
     const LibcThresholds thresholds = {{kNonTemporalThreshold, 4096}, {kRepMovsbThreshold, 1}};
     EXPECT_EQ(cache_effect_of_libc(4095, thresholds), kTemporal);
     EXPECT_EQ(cache_effect_of_libc(4096, thresholds), kNonTemporal);
