@@ -51,18 +51,15 @@ inline std::size_t last_cache_bytes(const Machine& machine) {
 /// pin_to_cpu() chooses.
 Machine read_machine(const std::filesystem::path& root = "/", int cpu = -1);
 
-/// The "machine" object of the profile, fingerprint included. Its strings become C comments
-/// later, so they hold nothing but letters, digits, blanks and ()@.,:_+/- and at most 200
-/// characters.
-nlohmann::json to_json(const Machine& machine);
-
-/// 16 hexadecimal digits over the facts that decide copy speed. They are architecture, processor,
-/// data caches, number of CPUs, memory in whole GiB, hypervisor, libc and its thresholds.
+/// The "machine" object of the profile. Its strings become C comments later, so they hold nothing
+/// but letters, digits, blanks and ()@.,:_+/- and at most 200 characters.
 ///
-/// Kernel build, microcode, governor and free memory are left out: routine updates and other
-/// programs change them. A user does not check a profile that is stale every week. The memory
-/// modules decide, but are left out, too: only root may always read them.
-std::string fingerprint(const Machine& machine);
+/// Its fingerprint is 16 hexadecimal digits over the facts that decide copy speed. They are
+/// architecture, processor, data caches, number of CPUs, memory in whole GiB, hypervisor, libc and
+/// its thresholds. Kernel build, microcode, governor and free memory are left out: routine updates
+/// and other programs change them. A user does not check a profile that is stale every week. The
+/// memory modules decide, but are left out, too: only root may always read them.
+nlohmann::json to_json(const Machine& machine);
 
 /// How a part of one machine compares with that of another.
 enum class PartState {
