@@ -148,10 +148,8 @@ int run_watched(const WatchedRun& run, const std::function<int()>& work) {
         throw failure_of(*shared, run,
                          "the process ended with exit code " + std::to_string(WEXITSTATUS(status)));
     }
-    if (WTERMSIG(status) == SIGPIPE && shared->inside == 0) { // The reader is gone: this ends as
-                                                              // filters do.
-        std::raise(SIGPIPE);
-    }
+    // Where the output's reader is gone, this ends as filters do.
+    if (WTERMSIG(status) == SIGPIPE && shared->inside == 0) std::raise(SIGPIPE);
     if (WTERMSIG(status) == SIGKILL) {
         throw Failure("the run was killed, for want of memory or by somebody");
     }

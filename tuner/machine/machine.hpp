@@ -18,9 +18,8 @@ namespace asterope {
 struct Machine {
     Cpu cpu;
     std::string microcode;
-    std::vector<Cache>
-        caches;   ///< Caches that hold data, nearest first; of CPU 0 where all are alike.
-    int cpus = 0; ///< Logical CPUs online, even those that this process may not use.
+    std::vector<Cache> caches; ///< that hold data, nearest first; of CPU 0 where all are alike
+    int cpus = 0;              ///< Logical CPUs online, even those that this process may not use.
     std::size_t memory_bytes = 0;
     /// The memory that the buffers may take. It is the least of the available memory, of the rest
     /// that the cgroups of this process allow, and of its limit of resident memory (ulimit -m).

@@ -130,8 +130,7 @@ struct raw_file {
     struct raw_module modules[RAW_MODULES];
     char paths[RAW_PATHS];
     struct raw_sample samples[RAW_SAMPLES];
-    struct raw_slot
-        slots[RAW_SLOTS]; /* last: a limit on the size of files leaves fewer of these */
+    struct raw_slot slots[RAW_SLOTS]; /* last, as a limit on the size of files leaves fewer */
 };
 
 _Static_assert(sizeof(struct raw_module) == 32, "raw.py has the same");

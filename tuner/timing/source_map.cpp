@@ -29,8 +29,7 @@ struct Request {
 };
 
 bool exists(const std::string& path) {
-    std::error_code ignored; // a file that cannot be looked at counts as missing; opening it says
-                             // why
+    std::error_code ignored; // a file that cannot be looked at is missing; opening it says why
     return std::filesystem::exists(path, ignored);
 }
 
