@@ -213,11 +213,11 @@ int open_file(void)
     header->file_bytes = bytes;
     header->period = process.period;
     header->slots = 1;
-    header->sanitizer = others.sanitizer;
-    put_text(header->program, others.program);
-    put_text(header->first, others.first);
-    put_text(header->next, others.next);
-    put_text(header->routine, others.routine);
+    header->others.sanitizer = others.sanitizer;
+    put_text(header->others.program, others.program);
+    put_text(header->others.first, others.first);
+    put_text(header->others.next, others.next);
+    put_text(header->others.routine, others.routine);
     header->started_realtime_ns = (int64_t)clock_ns(CLOCK_REALTIME);
     const size_t slots_end = bytes < sizeof *mapped ? bytes : sizeof *mapped;
     process.slots_room =

@@ -147,12 +147,7 @@ void changed(uint64_t signals);
 
 /* --- others.c --- */
 
-/* The same facts as in raw_header. */
-struct others {
-    uint32_t sanitizer;
-    char program[RAW_NAME], first[RAW_NAME], next[RAW_NAME], routine[RAW_NAME];
-};
-extern struct others others;
+extern struct raw_others others;
 void find_others(void);
 
 /* --- modules.c --- */
