@@ -41,20 +41,19 @@ bool wait_to_read(int file, Clock::time_point until) {
     }
 }
 
-WrittenText read_until_end(int pipe, double seconds) {
+std::optional<std::string> read_until_end(int pipe, double seconds) {
     constexpr std::size_t kLongest = std::size_t{1} << 20;
     const auto patience = std::chrono::duration<double>(seconds);
     const auto until = Clock::now() + std::chrono::duration_cast<Clock::duration>(patience);
-    WrittenText written{"", false};
-    while (written.text.size() < kLongest && wait_to_read(pipe, until)) {
+    std::string text;
+    while (text.size() < kLongest && wait_to_read(pipe, until)) {
         char piece[4096];
         const ssize_t count = read(pipe, piece, sizeof piece);
         if (count < 0 && errno == EINTR) continue;
-        written.ended = count <= 0;
-        if (written.ended) break;
-        written.text.append(piece, static_cast<std::size_t>(count));
+        if (count <= 0) return text;
+        text.append(piece, static_cast<std::size_t>(count));
     }
-    return written;
+    return std::nullopt;
 }
 
 int wait_for_end(pid_t child) {

@@ -56,9 +56,9 @@ Failure failure_of(const Board& said, const WatchedRun& run, const std::string& 
         return Failure(name + " (" + origin + ") ended the run: " + what + ": " + run.remedy);
     }
     const std::string suspects = origins(said);
-    return Failure(what + " while " + (name.empty() ? "nothing was timed" : name + " was called") +
-                   (suspects.empty() ? "" : ", which is the doing of " + suspects + ": ") +
-                   (suspects.empty() ? "" : run.remedy));
+    return Failure(
+        what + " while " + (name.empty() ? "nothing was timed" : name + " was called") +
+        (suspects.empty() ? "" : ", which is the doing of " + suspects + ": " + run.remedy));
 }
 
 [[noreturn]] void work_as_child(const sigset_t& signals, Board* shared, const WatchedRun& run,

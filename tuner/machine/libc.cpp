@@ -25,11 +25,11 @@ std::string output_of(const std::string& program, const std::string& argument, s
         Pipe pipe;
         const pid_t child = start_program({program, argument}, pipe.writing.get());
         pipe.writing = Descriptor();
-        const auto [output, ended] = read_until_end(pipe.reading.get(), 2);
+        const std::optional<std::string> output = read_until_end(pipe.reading.get(), 2);
         kill(child, SIGKILL); // for one that hangs; one that is done does not feel it
         wait_for_end(child);
-        if (!ended) why = "takes longer than two seconds";
-        return ended ? output : "";
+        if (!output) why = "takes longer than two seconds";
+        return output.value_or("");
     } catch (const std::system_error& error) {
         why = error.code().message();
     } catch (const Failure& error) {
