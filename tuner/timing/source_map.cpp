@@ -4,7 +4,6 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
-#include <fcntl.h>
 #include <filesystem>
 #include <string>
 #include <sys/mman.h>
@@ -14,6 +13,7 @@
 #include "base/child_process.hpp"
 #include "base/error.hpp"
 #include "base/size_text.hpp"
+#include "base/text_file.hpp"
 #include "timing/fresh_memory.hpp"
 #include "timing/placement.hpp"
 
@@ -92,12 +92,10 @@ SourceMap::SourceMap(std::string_view text, std::size_t largest_size) {
     if (request.file.empty()) throw refuse("names no file: write FILE[:OFFSET[:LENGTH]]");
     const std::string name = request.file.substr(0, 200);
 
-    // it does not block: opening a pipe would wait for its writer
-    const Descriptor file(open(request.file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+    const std::string cannot_open = option + "cannot open " + name;
+    const Descriptor file = open_to_read(request.file, cannot_open);
     struct stat facts;
-    if (!file || fstat(file.get(), &facts) != 0) {
-        throw refuse("cannot open " + name + ": " + std::strerror(errno));
-    }
+    if (fstat(file.get(), &facts) != 0) throw BadInput(cannot_open + ": " + std::strerror(errno));
     if (S_ISDIR(facts.st_mode)) throw refuse(name + " is a directory: name a file or a device");
     if (request.offset % page_size() != 0) {
         throw refuse("OFFSET is not a multiple of the page size, " + format_size(page_size()));
