@@ -1,10 +1,5 @@
 // Workloads: the untimed calls that settle the caches before a sample of another cache effect, and
 // mapped sources.
-#include <algorithm>
-#include <set>
-#include <utility>
-#include <vector>
-
 #include "timing/made_calls.hpp"
 
 namespace {
