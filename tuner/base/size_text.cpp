@@ -1,9 +1,9 @@
 // Sizes have the units K, M and G of 1024; a list has commas.
 #include "base/size_text.hpp"
 
-#include <algorithm>
 #include <charconv>
 #include <limits>
+#include <set>
 
 #include "base/error.hpp"
 #include "base/text.hpp"
@@ -39,11 +39,9 @@ std::size_t parse_size(std::string_view text) {
 }
 
 std::vector<std::size_t> parse_size_list(std::string_view text) {
-    std::vector<std::size_t> sizes;
-    for (const std::string_view one : split(text, ',')) sizes.push_back(parse_size(one));
-    std::ranges::sort(sizes);
-    sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
-    return sizes;
+    std::set<std::size_t> sizes;
+    for (const std::string_view one : split(text, ',')) sizes.insert(parse_size(one));
+    return {sizes.begin(), sizes.end()};
 }
 
 std::string format_size(std::size_t bytes) {

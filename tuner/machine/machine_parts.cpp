@@ -134,10 +134,8 @@ std::string feature_difference(const json& recorded, const json& current) {
     const std::set<std::string> there = feature_set(member(member(recorded, "cpu"), "features"));
     const std::set<std::string> here = feature_set(member(member(current, "cpu"), "features"));
     std::set<std::string> only_there, only_here;
-    std::set_difference(there.begin(), there.end(), here.begin(), here.end(),
-                        std::inserter(only_there, only_there.end()));
-    std::set_difference(here.begin(), here.end(), there.begin(), there.end(),
-                        std::inserter(only_here, only_here.end()));
+    std::ranges::set_difference(there, here, std::inserter(only_there, only_there.end()));
+    std::ranges::set_difference(here, there, std::inserter(only_here, only_here.end()));
     std::string line = "cpu.features:";
     if (!only_there.empty()) line += " " + in_a_row(only_there) + " only in the profile";
     if (!only_there.empty() && !only_here.empty()) line += ",";
@@ -210,10 +208,9 @@ std::vector<Part> compare_machines(const json& recorded_machine, const json& cur
     };
     const auto compare = [&](const Parts& recorded, const Parts& here, PartState different,
                              bool lacking_decides) {
-        std::set<std::string> names;
-        for (const Parts* some : {&recorded, &here})
-            for (const auto& [name, value] : *some) names.insert(name);
-        for (const std::string& name : names) {
+        Parts all = recorded;
+        all.insert(here.begin(), here.end());
+        for (const auto& [name, value] : all) {
             const bool was = recorded.count(name), is = here.count(name);
             Part part{name, different, value_in(recorded, name), value_in(here, name), ""};
             if (!was) {
