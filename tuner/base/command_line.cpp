@@ -50,7 +50,7 @@ CLI::Validator whole_number() {
                 const char* end = text.data() + text.size();
                 const auto [rest, error] = std::from_chars(text.data(), end, number);
                 const bool good = error == std::errc() && rest == end;
-                return good ? "" : "'" + text.substr(0, 40) + "' is no whole number of 64 bits";
+                return good ? "" : "'" + text.substr(0, 40) + "' is not a whole number of 64 bits";
             },
             ""};
 }

@@ -73,7 +73,7 @@ void LineReader::require_text(std::string_view line, std::size_t number) const {
     // Bytes that begin no character in UTF-8: many binary formats open with one.
     const auto first = line.empty() ? ' ' : static_cast<unsigned char>(line.front());
     if ((first >= 0x80 && first < 0xC0) || first >= 0xF8 || std::ranges::any_of(line, is_control)) {
-        throw BadInput(what_ + ": line " + std::to_string(number) + " is no text");
+        throw BadInput(what_ + ": line " + std::to_string(number) + " is not text");
     }
 }
 

@@ -19,7 +19,7 @@ std::size_t parse_size(std::string_view text) {
     const char* end = text.data() + text.size();
     const auto [rest, error] = std::from_chars(text.data(), end, number);
     if (error == std::errc::result_out_of_range) throw refuse("is too large");
-    if (error != std::errc() || rest == text.data()) throw refuse("is no size");
+    if (error != std::errc() || rest == text.data()) throw refuse("is not a size");
     std::string_view unit(rest, static_cast<std::size_t>(end - rest));
     int shift = 0;
     if (!unit.empty() && unit != "B") {
@@ -31,7 +31,7 @@ std::size_t parse_size(std::string_view text) {
         }
         shift = 10 * static_cast<int>(place + 1);
     }
-    if (number == 0) throw refuse("is no size to copy");
+    if (number == 0) throw refuse("is not a size to copy");
     if (number > (std::numeric_limits<std::size_t>::max() >> 1 >> shift)) {
         throw refuse("is too large");
     }

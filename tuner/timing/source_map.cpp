@@ -50,7 +50,7 @@ Request parse(std::string_view text) {
     const std::string_view numbers = text.substr(end + 1);
     const std::size_t colon = numbers.find(':');
     const std::string_view offset = numbers.substr(0, colon);
-    if (offset != "0") request.offset = parse_size(offset); // which refuses 0: no size to copy
+    if (offset != "0") request.offset = parse_size(offset); // which refuses 0
     if (colon != numbers.npos) request.length = parse_size(numbers.substr(colon + 1));
     return request;
 }
