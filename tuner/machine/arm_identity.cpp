@@ -141,9 +141,7 @@ std::optional<std::uint64_t> midr_in_cpuinfo(const std::string& cpuinfo, int cpu
 
 std::vector<CpuKind> arm_cpu_kinds(const fs::path& root) {
     std::vector<int> cpus;
-    std::error_code unreadable;
-    for (const auto& entry : fs::directory_iterator(root / kCpus, unreadable)) {
-        const std::string name = entry.path().filename().string();
+    for (const std::string& name : entries_of(root / kCpus)) {
         if (name.size() < 4 || !name.starts_with("cpu") ||
             name.find_first_not_of("0123456789", 3) != std::string::npos)
             continue;

@@ -9,6 +9,7 @@
 #include <sstream>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 #include "base/text.hpp"
@@ -46,6 +47,18 @@ inline std::string read_text(const std::filesystem::path& file, std::size_t limi
 
 inline std::string read_word(const std::filesystem::path& file) {
     return std::string(trim(read_text(file)));
+}
+
+/// The names in a folder, as far as it can be read.
+inline std::vector<std::string> entries_of(const std::filesystem::path& folder) {
+    std::vector<std::string> names;
+    std::error_code error;
+    std::filesystem::directory_iterator entry(folder, error);
+    while (!error && entry != std::filesystem::directory_iterator()) {
+        names.push_back(entry->path().filename().string());
+        entry.increment(error);
+    }
+    return names;
 }
 
 inline std::vector<std::string> lines_of(const std::string& text) {
