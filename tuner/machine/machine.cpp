@@ -12,6 +12,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "base/contains.hpp"
 #include "base/error.hpp"
 #include "base/size_text.hpp"
 #include "base/text.hpp"
@@ -132,8 +133,7 @@ std::vector<fs::path> cgroup_folders(const fs::path& root, const std::string& co
         std::getline(std::getline(std::getline(fields, hierarchy, ':'), controllers, ':'), path);
         if (path.empty() || path.find("..") != std::string::npos) continue; // out of view
         if (controllers.empty()) v2_path = path;
-        if (("," + controllers + ",").find("," + controller + ",") != std::string::npos)
-            v1_path = path;
+        if (contains(split(controllers, ','), controller)) v1_path = path;
     }
     std::vector<fs::path> folders;
     const auto add = [&](const fs::path& mount, const std::string& own_path) {

@@ -1,4 +1,4 @@
-// The calls that the workloads of small copies make, and their timing.
+// The usual sizes of caches, and one sample of a sequence of calls.
 #include "timing/workloads/small_calls.hpp"
 
 #include <algorithm>
