@@ -109,7 +109,7 @@ const char* Buffers::source_in_pages(std::size_t size, const WorkloadFacts& fact
     return sources_.try_emplace(advice, bytes, advice).first->second.take(size);
 }
 
-WalkPair Buffers::walk(const Arena& in, std::size_t stride) const {
+WalkPair Buffers::next_walk(const Arena& in, std::size_t stride) const {
     const bool own = &in == &arena; // else one of small copies alone, without slots or tail
     const std::size_t room = (own ? cold_bytes : in.bytes()) - kPhase - 64;
     // In a small arena, a walk of the largest copies begins among the slots.
@@ -126,10 +126,6 @@ WalkPair Buffers::walk(const Arena& in, std::size_t stride) const {
     go_on(walk.source, last.source);
     go_on(walk.destination, last.destination);
     return walk;
-}
-
-void Buffers::took(const Arena& in, const WalkPair& walk) {
-    walked_[&in] = {walk.source.next, walk.destination.next};
 }
 
 } // namespace asterope

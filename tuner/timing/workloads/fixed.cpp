@@ -46,19 +46,18 @@ double time_walked_size(Buffers& buffers, const WorkloadFacts& facts, const Samp
     const Misalignment past = misalignment(task.round);
     const char* source = arena.source() + past.source;
     char* destination = arena.destination() + kPhase + past.destination;
-    WalkPair walk = buffers.walk(arena, size);
     SmallCaller call(task.copy, facts.reads);
-    const auto run = [&](std::size_t count) {
-        WalkPair next = walk; // a copy of its own may stay in registers
-        for (std::size_t i = 0; i < count; ++i) {
-            char* to = destination + next.destination.take();
-            call(to, source + next.source.take(), size);
-        }
-        walk = next;
-    };
-    const double seconds = time_calls(run, calls_of(facts, size) / 8, calls_of(facts, size));
-    buffers.took(arena, walk);
-    return seconds;
+    return buffers.walk(arena, size, [&](WalkPair& walk) {
+        const auto run = [&](std::size_t count) {
+            WalkPair next = walk; // a copy of its own may stay in registers
+            for (std::size_t i = 0; i < count; ++i) {
+                char* to = destination + next.destination.take();
+                call(to, source + next.source.take(), size);
+            }
+            walk = next;
+        };
+        return time_calls(run, calls_of(facts, size) / 8, calls_of(facts, size));
+    });
 }
 
 const std::vector<std::size_t>& sizes_of(const WorkloadFacts& facts) {

@@ -85,13 +85,12 @@ double time_produce(Buffers& buffers, const WorkloadFacts& facts, const SampleTa
     if (!facts.walks) {
         SlotPair& slots = buffers.slots(task.size);
         return time_groups<make>(buffers, facts.reads, task,
-                                [&] { return slots.take().destination; });
+                                 [&] { return slots.take().destination; });
     }
-    WalkPair walk = buffers.walk(buffers.arena, walked_stride(task.size));
-    const double seconds =
-        time_groups<make>(buffers, facts.reads, task, [&] { return walk.take().destination; });
-    buffers.took(buffers.arena, walk);
-    return seconds;
+    return buffers.walk(buffers.arena, walked_stride(task.size), [&](WalkPair& walk) {
+        return time_groups<make>(buffers, facts.reads, task,
+                                 [&] { return walk.take().destination; });
+    });
 }
 
 } // namespace
