@@ -9,6 +9,7 @@
 #include <thread>
 #include <unistd.h>
 
+#include "base/child_process.hpp"
 #include "base/interrupt.hpp"
 #include "support/unit_test.hpp"
 
@@ -79,13 +80,11 @@ TEST_F(AtomicFile, writes_into_a_pipe_that_is_read_and_waits_for_no_reader) {
     EXPECT_TRUE(fs::is_fifo(folder / "pipe"));
     EXPECT_TRUE(fs::is_symlink(folder / "link"));
     EXPECT_EQ(files(), 2u);
-    int ends[2];
-    ASSERT_EQ(pipe(ends), 0);
-    close(ends[0]);
-    const std::string gone = "/dev/fd/" + std::to_string(ends[1]);
+    Pipe pipe;
+    pipe.reading = Descriptor();
+    const std::string gone = "/dev/fd/" + std::to_string(pipe.writing.get());
     EXPECT_TRUE(
         mentions(refusal_of<Failure>([&] { write_atomically(gone, "text"); }), "Broken pipe"));
-    close(ends[1]);
 }
 
 TEST_F(AtomicFile, writes_into_a_descriptor_wherever_it_leads) {

@@ -73,12 +73,12 @@ TEST_F(Lines, are_refused_where_there_is_no_file_to_read_or_no_text_or_no_end) {
     const std::pair<std::string, const char*> cases[] = {
         {"", "is empty"},
         {"\x1f\x8b\x08", "is gzipped: unpack it first (gunzip)"},
-        {"one\ntw\0o\n" + std::string(1, '\0') + "\n", "line 2 is no text"},
-        {std::string(4, '\0'), "line 1 is no text"},
+        {"one\ntw\0o\n" + std::string(1, '\0') + "\n", "line 2 is not text"},
+        {std::string(4, '\0'), "line 1 is not text"},
         {"\x7f"
          "ELF\2\1\1",
-         "line 1 is no text"},
-        {"\x89PNG\r\n", "line 1 is no text"},
+         "line 1 is not text"},
+        {"\x89PNG\r\n", "line 1 is not text"},
         {"one\n" + std::string(17 << 20, 'x'), "line 2 is longer than 16 MiB"},
     };
     for (const auto& [text, said] : cases) {

@@ -5,6 +5,7 @@
 #include <thread>
 #include <unistd.h>
 
+#include "base/child_process.hpp"
 #include "support/unit_test.hpp"
 
 namespace {
@@ -37,16 +38,15 @@ TEST_F(ReadTextFile, reads_every_byte_but_a_byte_order_mark_at_the_beginning) {
 }
 
 TEST_F(ReadTextFile, reads_a_pipe_to_its_end) {
-    int ends[2];
-    ASSERT_EQ(pipe(ends), 0);
-    ASSERT_EQ(write(ends[1], "text", 4), 4);
+    Pipe pipe;
+    ASSERT_EQ(write(pipe.writing.get(), "text", 4), 4);
     std::thread writer([&] {
-        ASSERT_EQ(write(ends[1], " and more", 9), 9);
-        close(ends[1]);
+        ASSERT_EQ(write(pipe.writing.get(), " and more", 9), 9);
+        pipe.writing = Descriptor();
     });
-    EXPECT_EQ(read_text_file("/dev/fd/" + std::to_string(ends[0]), "thing"), "text and more");
+    const std::string path = "/dev/fd/" + std::to_string(pipe.reading.get());
+    EXPECT_EQ(read_text_file(path, "thing"), "text and more");
     writer.join();
-    close(ends[0]);
 }
 
 } // namespace

@@ -33,7 +33,7 @@ void* remember(void* destination, const void*, std::size_t bytes, std::size_t) {
 class TeamTest : public ::testing::Test {
   protected:
     void SetUp() override {
-        start_clock(false, 0);
+        start_clock(false);
         seen.clear();
         sched_getaffinity(0, sizeof before_, &before_);
         cpus = allowed_cpus();

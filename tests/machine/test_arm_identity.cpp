@@ -107,5 +107,5 @@ TEST_F(ArmRoot, a_machine_is_described_by_the_kind_of_the_cpu_that_is_tuned) {
     EXPECT_EQ(little.caches.at(0).bytes, 32u << 10);
     EXPECT_EQ(big.caches.at(0).bytes, 48u << 10);
     EXPECT_GT(big.caches.at(0).line_bytes, 0); // the processor's, where sysfs is silent
-    EXPECT_NE(fingerprint(little), fingerprint(big));
+    EXPECT_NE(to_json(little)["fingerprint"], to_json(big)["fingerprint"]);
 }

@@ -29,8 +29,8 @@ TEST(Fingerprint, IgnoresWhatRoutineUpdatesAndOtherProgramsChange) {
     machine.cpu.brand = "another name";
     machine.caches[1].shared_by = 1;
     machine.cpu.kinds = {{"Cortex-A53 r0p4", "0-3"}, {"Cortex-A72 r0p3", "4-5"}};
-    EXPECT_EQ(fingerprint(machine), fingerprint(example()));
     const json recorded = to_json(machine), other = to_json(example());
+    EXPECT_EQ(recorded["fingerprint"], other["fingerprint"]);
     EXPECT_TRUE(fingerprint_differences(recorded, other).empty());
     EXPECT_EQ(recorded["cpu"]["kinds"][1], (json{{"brand", "Cortex-A72 r0p3"}, {"cpus", "4-5"}}));
     EXPECT_FALSE(other["cpu"].contains("kinds"));
@@ -77,8 +77,9 @@ TEST(Fingerprint, FollowsEveryPartThatDecidesCopySpeedAndTheDifferenceIsTold) {
     for (const auto& [line, change] : changes) {
         Machine machine = before;
         change(machine);
-        EXPECT_EQ(fingerprint(machine) == fingerprint(before), line.starts_with("memory.")) << line;
-        EXPECT_EQ(fingerprint_differences(to_json(before), to_json(machine)), std::vector{line});
+        const json was = to_json(before), is = to_json(machine);
+        EXPECT_EQ(was["fingerprint"] == is["fingerprint"], line.starts_with("memory.")) << line;
+        EXPECT_EQ(fingerprint_differences(was, is), std::vector{line});
     }
 }
 

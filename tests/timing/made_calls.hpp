@@ -64,7 +64,8 @@ class SampleBuffers : public ::testing::TestWithParam<std::size_t> {
     /// caches is not among the next sample's calls.
     void calibrate(Workload workload) {
         stopwatch.calibrate(GetParam(), workload, sample_seconds(workload));
-        stopwatch.set_calibration(GetParam(), workload, {stopwatch.calls(GetParam(), workload), 0});
+        stopwatch.set_calibration(GetParam(), workload,
+                                  {stopwatch.calibration(GetParam(), workload).calls, 0});
     }
 
     const Arena arena{32 * kMiB};

@@ -4,9 +4,8 @@
 
 #include "support/unit_test.hpp"
 
-TEST(CompanyOfLibc, is_that_of_its_stores_at_that_size) {
-    const std::map<std::string, std::size_t> thresholds = {{"x86_non_temporal_threshold", 4096},
-                                                           {"x86_rep_movsb_threshold", 1}};
+TEST(CacheEffectOfLibc, is_that_of_its_stores_at_that_size) {
+    const LibcThresholds thresholds = {{kNonTemporalThreshold, 4096}, {kRepMovsbThreshold, 1}};
     EXPECT_EQ(cache_effect_of_libc(4095, thresholds), kTemporal);
     EXPECT_EQ(cache_effect_of_libc(4096, thresholds), kNonTemporal);
     EXPECT_EQ(cache_effect_of_libc(~std::size_t{0}, {}), kTemporal) << "it did not say";

@@ -48,7 +48,7 @@ TEST(Distribution, draws_each_value_by_its_share_of_the_sum_and_none_of_probabil
 TEST(ParseStatistics, reads_sizes_and_alignments_and_takes_every_address_where_none_are_given) {
     const CallStatistics calls =
         parse_statistics("0:0.25,8:0.5,100:.25\n0:1,1:0\n1:0.5,64:5e-1\n", "calls");
-    using Pairs = std::vector<std::pair<std::size_t, double>>;
+    using Pairs = Distribution::Pairs;
     EXPECT_EQ(calls.name, "calls");
     EXPECT_EQ(calls.sizes.pairs(), (Pairs{{0, 0.25}, {8, 0.5}, {100, 0.25}}));
     EXPECT_EQ(calls.alignments.pairs(), (Pairs{{1, 0.5}, {64, 0.5}}));
@@ -61,8 +61,8 @@ TEST_F(RecordingFile, has_sizes_and_a_name_and_the_fleets_alignments) {
     put("r.json", made_up_recording().dump());
     const CallStatistics read_back = recorded_statistics(folder / "r.json");
     EXPECT_EQ(read_back.name, "fetcher");
-    EXPECT_EQ(read_back.sizes.pairs(), (std::vector<std::pair<std::size_t, double>>{
-                                           {0, 10}, {32, 900}, {33, 300.5}, {3000, 70}}));
+    EXPECT_EQ(read_back.sizes.pairs(),
+              (Distribution::Pairs{{0, 10}, {32, 900}, {33, 300.5}, {3000, 70}}));
     EXPECT_EQ(read_back.alignments.pairs(), fleet_statistics().alignments.pairs());
 }
 

@@ -1,4 +1,4 @@
-// The conclusions of a watch from made-up glances, each kind just above and just below its bound.
+// The conclusions of a watch from made-up looks, each kind just above and just below its bound.
 // It tests only facts of the machine that do not depend on a clock.
 #include "timing/disturbance_monitor.hpp"
 
@@ -49,9 +49,9 @@ class ToldMachine {
     DisturbanceMonitor watch{kCpu,
                              [this] {
                                  ++looks;
-                                 MachineCounters glance = now;
-                                 if (odd_looks > 0 && odd_looks-- > 0) *glance.speed *= 2;
-                                 return glance;
+                                 MachineCounters counters = now;
+                                 if (odd_looks > 0 && odd_looks-- > 0) *counters.speed *= 2;
+                                 return counters;
                              },
                              kTickRate};
 };

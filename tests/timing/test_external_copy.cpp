@@ -14,11 +14,11 @@ std::string error_of(const std::vector<std::string>& texts,
 
 } // namespace
 
-TEST(ParseExternalCopy, has_name_path_and_symbol) {
-    EXPECT_EQ(parse_external_copy("musl=/lib/ld-musl.so.1:memcpy", "--peer"),
-              (ExternalCopy{"musl", "/lib/ld-musl.so.1", "memcpy"}));
-    EXPECT_EQ(parse_external_copy("A_1-2.3=a:b=c.so:copy", "--peer"),
-              (ExternalCopy{"A_1-2.3", "a:b=c.so", "copy"}));
+TEST(ParseExternalCopies, have_name_path_and_symbol) {
+    EXPECT_EQ(parse_external_copies({"musl=/lib/ld-musl.so.1:memcpy", "A_1-2.3=a:b=c.so:copy"},
+                                    "--peer", {}),
+              (std::vector<ExternalCopy>{{"musl", "/lib/ld-musl.so.1", "memcpy"},
+                                         {"A_1-2.3", "a:b=c.so", "copy"}}));
 }
 
 TEST(ParseExternalCopies, refuse_what_lacks_a_part_and_a_name_that_another_copy_has) {

@@ -116,7 +116,7 @@ TEST(TunablesVariable, goes_on_with_what_is_set_already) {
 /// Not gtest's own: started again by RemoteCopy, this program serves samples.
 int main(int argc, char** argv) {
     if (const auto code = serve_samples(argc, argv)) return *code;
-    start_clock(false, 0);
+    start_clock(false);
     ::testing::InitGoogleTest(&argc, argv);
     return RUN_ALL_TESTS();
 }

@@ -1,10 +1,5 @@
 // Workloads: the untimed calls that settle the caches before a sample of another cache effect, and
 // mapped sources.
-#include <algorithm>
-#include <set>
-#include <utility>
-#include <vector>
-
 #include "timing/made_calls.hpp"
 
 namespace {
@@ -26,7 +21,7 @@ class Settling : public ::testing::Test {
 };
 
 // Behind it the sample is what it is without: the misalignments of its round from the first on.
-TEST_F(Settling, copies_more_than_the_last_cache_holds_when_the_company_changes) {
+TEST_F(Settling, copies_more_than_the_last_cache_holds_when_the_cache_effect_changes) {
     for (const Workload workload : kOnSlots) {
         for (const std::size_t size : kSizes) {
             for (std::uint64_t round = 0; round < 20; ++round) {
@@ -48,7 +43,7 @@ TEST_F(Settling, copies_more_than_the_last_cache_holds_when_the_company_changes)
     }
 }
 
-TEST_F(Settling, is_done_once_for_all_samples_of_one_company_and_again_after_a_cached_workload) {
+TEST_F(Settling, is_done_once_for_all_samples_of_one_cache_effect_and_again_after_cached_ones) {
     for (const Workload cached : {Workload::hot, Workload::hot_read, Workload::aliased}) {
         for (const Workload first : kOnSlots) {
             untimed(cached, kLargest, 1);

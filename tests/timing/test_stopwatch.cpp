@@ -25,7 +25,7 @@ TEST_P(SampleBuffers, are_as_many_and_long_as_asked_at_every_misalignment_and_ne
         // Enough for every misalignment of either side; hot, at one size, for most pairs of them.
         const std::uint64_t rounds = GetParam() == 128 && workload == Workload::hot ? 4096 : 512;
         calibrate(workload);
-        const std::size_t timed = stopwatch.calls(GetParam(), workload);
+        const std::size_t timed = stopwatch.calibration(GetParam(), workload).calls;
         EXPECT_GE(timed, 1u);
         const bool hot = workload == Workload::hot || workload == Workload::hot_read;
         const bool fresh = facts_of(workload).fresh;
@@ -112,7 +112,7 @@ TEST_P(SampleBuffers,
         sample(Workload::hot, round, kChoosing);
         const bool elsewhere = GetParam() >= 16 * kKiB && round % 4 != 0;
         const bool one_more = elsewhere && round % 4 == 2;
-        const std::size_t part = stopwatch.calls(GetParam(), Workload::hot) / 8;
+        const std::size_t part = stopwatch.calibration(GetParam(), Workload::hot).calls / 8;
         const std::size_t warm_up = std::max<std::size_t>(elsewhere ? 8 : 3, part);
         ASSERT_EQ(calls.size() + std::max<std::size_t>(3, part), usual.size() + warm_up + one_more);
         const char* to = calls.front().destination;

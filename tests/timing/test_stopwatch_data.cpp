@@ -81,7 +81,7 @@ TEST_P(SampleBuffers, of_sets_are_calibrated_by_zeros_of_libcs_memset) {
         std::memset(arena.destination(), 0x5A, arena.bytes());
         std::memset(arena.writable_source(), 0x5A, arena.bytes());
         of_sets.calibrate(GetParam(), workload, sample_seconds(workload));
-        EXPECT_GE(of_sets.calls(GetParam(), workload), 1u);
+        EXPECT_GE(of_sets.calibration(GetParam(), workload).calls, 1u);
         const std::string_view all(arena.destination(), arena.bytes());
         const auto zeros = static_cast<std::size_t>(std::count(all.begin(), all.end(), '\0'));
         EXPECT_GE(zeros, GetParam()) << name_of(workload);
@@ -96,7 +96,7 @@ TEST_P(SampleBuffers, of_fetch_are_many_sources_and_one_destination_a_half_page_
         const std::size_t untimed = facts_of(workload).walks ? kLeadIn : 1;
         for (std::uint64_t round = 0; round < 3; ++round) {
             const std::vector<Call> made = sample(workload, round);
-            ASSERT_EQ(made.size(), stopwatch.calls(GetParam(), workload) + untimed);
+            ASSERT_EQ(made.size(), stopwatch.calibration(GetParam(), workload).calls + untimed);
             const auto [first, last] = std::ranges::minmax_element(made, {}, &Call::destination);
             EXPECT_LT(last->destination - first->destination, 4096 + 64);
             EXPECT_LE(last->destination + GetParam(), arena.destination() + arena.bytes());
@@ -128,7 +128,7 @@ TEST_P(SampleBuffers, of_produce_hold_what_was_written_before_each_group_of_few_
     for (std::uint64_t round = 0; round < 20; ++round) {
         sources_seen.clear();
         const std::vector<Call> made = sample(Workload::produce, round, {look_and_spoil});
-        ASSERT_EQ(made.size(), stopwatch.calls(GetParam(), Workload::produce));
+        ASSERT_EQ(made.size(), stopwatch.calibration(GetParam(), Workload::produce).calls);
         for (const std::string& content : sources_seen) {
             std::uint64_t first = 0;
             std::memcpy(&first, content.data(), std::min<std::size_t>(8, content.size()));
@@ -172,7 +172,7 @@ TEST_P(SampleBuffers, of_fresh_copies_go_to_pages_that_nobody_has_touched) {
         calibrate(workload);
         for (std::uint64_t round = 0; round < 5; ++round) {
             EXPECT_EQ(sample(workload, round, {look_and_touch}).size(),
-                      stopwatch.calls(GetParam(), workload));
+                      stopwatch.calibration(GetParam(), workload).calls);
         }
     }
     stopwatch.set_calibration(GetParam(), Workload::fresh_hot, {5, 0});

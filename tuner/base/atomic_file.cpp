@@ -54,8 +54,7 @@ bool is_temporary_of(const fs::path& target, std::string_view name) {
     const std::string start = temporary_start(target);
     if (name.size() != start.size() + kRandom.size() + kEnd.size()) return false;
     const std::string_view random = name.substr(start.size(), kRandom.size());
-    return name.substr(0, start.size()) == start &&
-           name.substr(start.size() + kRandom.size()) == kEnd &&
+    return name.starts_with(start) && name.ends_with(kEnd) &&
            std::ranges::all_of(random, [](unsigned char c) { return isalnum(c); });
 }
 

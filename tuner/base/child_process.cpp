@@ -41,20 +41,19 @@ bool wait_to_read(int file, Clock::time_point until) {
     }
 }
 
-WrittenText read_until_end(int pipe, double seconds) {
+std::optional<std::string> read_until_end(int pipe, double seconds) {
     constexpr std::size_t kLongest = std::size_t{1} << 20;
     const auto patience = std::chrono::duration<double>(seconds);
     const auto until = Clock::now() + std::chrono::duration_cast<Clock::duration>(patience);
-    WrittenText written{"", false};
-    while (written.text.size() < kLongest && wait_to_read(pipe, until)) {
+    std::string text;
+    while (text.size() < kLongest && wait_to_read(pipe, until)) {
         char piece[4096];
         const ssize_t count = read(pipe, piece, sizeof piece);
         if (count < 0 && errno == EINTR) continue;
-        written.ended = count <= 0;
-        if (written.ended) break;
-        written.text.append(piece, static_cast<std::size_t>(count));
+        if (count <= 0) return text;
+        text.append(piece, static_cast<std::size_t>(count));
     }
-    return written;
+    return std::nullopt;
 }
 
 int wait_for_end(pid_t child) {
@@ -64,17 +63,23 @@ int wait_for_end(pid_t child) {
     return status;
 }
 
+pid_t fork_child() {
+    const pid_t parent = getpid();
+    std::fflush(nullptr); // otherwise both processes would write the buffers' text
+    const pid_t child = fork();
+    if (child < 0) throw Failure(std::string("cannot start a process: ") + std::strerror(errno));
+    if (child > 0) return child;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) _exit(kFailed);
+    return 0;
+}
+
 ChildProcess::ChildProcess(const std::function<void(int answers)>& work) {
     Pipe pipe;
     answers_ = std::move(pipe.reading);
-    const pid_t parent = getpid();
-    std::fflush(nullptr); // otherwise both processes would write the buffers' text
-    pid_ = fork();
-    if (pid_ < 0) throw Failure(std::string("cannot start a process: ") + std::strerror(errno));
+    pid_ = fork_child();
     if (pid_ > 0) return;
     // In the child, which must not return into the parent's functions.
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent) _exit(kFailed);
     std::signal(SIGINT, SIG_IGN); // a terminal sends it to all
     std::signal(SIGTERM, SIG_DFL);
     std::signal(SIGHUP, SIG_DFL);

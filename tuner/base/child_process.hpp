@@ -5,6 +5,7 @@
 #include <chrono>
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 #include <sys/types.h>
 #include <system_error>
@@ -24,17 +25,16 @@ struct Pipe {
 /// Interrupted.
 bool wait_to_read(int file, std::chrono::steady_clock::time_point until);
 
-/// The text that a process writes into a pipe, until its end or until the time is up; at most 1
-/// MiB.
-struct WrittenText {
-    std::string text;
-    bool ended; ///< the pipe was closed in time
-};
-/// Throws Interrupted.
-WrittenText read_until_end(int pipe, double seconds);
+/// The text that a process writes into a pipe until its end. Empty where the time is up before, or
+/// there is more than 1 MiB of it. Throws Interrupted.
+std::optional<std::string> read_until_end(int pipe, double seconds);
 
 /// Waits for the end of a child; its status as waitpid() has it.
 int wait_for_end(pid_t child);
+
+/// Forks. Returns 0 in the child, which the kernel kills when its parent ends. Throws Failure where
+/// no child can be had.
+pid_t fork_child();
 
 class ChildProcess {
   public:

@@ -50,7 +50,7 @@ CLI::Validator whole_number() {
                 const char* end = text.data() + text.size();
                 const auto [rest, error] = std::from_chars(text.data(), end, number);
                 const bool good = error == std::errc() && rest == end;
-                return good ? "" : "'" + text.substr(0, 40) + "' is no whole number of 64 bits";
+                return good ? "" : "'" + text.substr(0, 40) + "' is not a whole number of 64 bits";
             },
             ""};
 }
@@ -210,8 +210,7 @@ bool was_named(const CLI::App& command) {
 CommandLine::CommandLine(const std::string& name, const std::string& description,
                          const std::string& version, const std::string& footer)
     : app_(std::make_shared<CLI::App>(description, name)) {
-    app_->option_defaults()->disable_flag_override(); // otherwise --quiet=no and --quiet=3 are
-                                                      // taken
+    app_->option_defaults()->disable_flag_override(); // else it takes --quiet=no and --quiet=3
     app_->set_version_flag("--version", version);
     app_->footer(footer);
     app_->formatter(std::make_shared<WrappedHelp>());

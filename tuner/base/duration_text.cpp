@@ -18,7 +18,7 @@ double parse_duration(std::string_view text) {
     double number = 0;
     const char* end = text.data() + text.size();
     const auto [rest, error] = std::from_chars(text.data(), end, number, std::chars_format::fixed);
-    if (error != std::errc() || !std::isfinite(number)) throw refuse("is no length of time");
+    if (error != std::errc() || !std::isfinite(number)) throw refuse("is not a length of time");
     const std::string_view unit(rest, static_cast<std::size_t>(end - rest));
     if (unit == "m") {
         number *= 60;

@@ -2,9 +2,7 @@
 #include "base/line_reader.hpp"
 
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
-#include <unistd.h>
 
 #include "base/error.hpp"
 #include "base/text_file.hpp"
@@ -66,21 +64,16 @@ bool LineReader::next(std::string& line) {
 }
 
 bool LineReader::fill() {
-    begin_ = end_ = 0;
-    for (;;) {
-        const ssize_t length = read(file_.get(), buffer_.data(), buffer_.size());
-        if (length < 0 && errno == EINTR) continue;
-        if (length < 0) throw BadInput(what_ + ": " + std::strerror(errno));
-        end_ = static_cast<std::size_t>(length);
-        return end_ > 0;
-    }
+    begin_ = 0;
+    end_ = read_piece(file_.get(), buffer_.data(), buffer_.size(), what_);
+    return end_ > 0;
 }
 
 void LineReader::require_text(std::string_view line, std::size_t number) const {
     // Bytes that begin no character in UTF-8: many binary formats open with one.
     const auto first = line.empty() ? ' ' : static_cast<unsigned char>(line.front());
     if ((first >= 0x80 && first < 0xC0) || first >= 0xF8 || std::ranges::any_of(line, is_control)) {
-        throw BadInput(what_ + ": line " + std::to_string(number) + " is no text");
+        throw BadInput(what_ + ": line " + std::to_string(number) + " is not text");
     }
 }
 

@@ -1,9 +1,9 @@
 // Sizes have the units K, M and G of 1024; a list has commas.
 #include "base/size_text.hpp"
 
-#include <algorithm>
 #include <charconv>
 #include <limits>
+#include <set>
 
 #include "base/error.hpp"
 #include "base/text.hpp"
@@ -19,7 +19,7 @@ std::size_t parse_size(std::string_view text) {
     const char* end = text.data() + text.size();
     const auto [rest, error] = std::from_chars(text.data(), end, number);
     if (error == std::errc::result_out_of_range) throw refuse("is too large");
-    if (error != std::errc() || rest == text.data()) throw refuse("is no size");
+    if (error != std::errc() || rest == text.data()) throw refuse("is not a size");
     std::string_view unit(rest, static_cast<std::size_t>(end - rest));
     int shift = 0;
     if (!unit.empty() && unit != "B") {
@@ -31,7 +31,7 @@ std::size_t parse_size(std::string_view text) {
         }
         shift = 10 * static_cast<int>(place + 1);
     }
-    if (number == 0) throw refuse("is no size to copy");
+    if (number == 0) throw refuse("is not a size to copy");
     if (number > (std::numeric_limits<std::size_t>::max() >> 1 >> shift)) {
         throw refuse("is too large");
     }
@@ -39,11 +39,9 @@ std::size_t parse_size(std::string_view text) {
 }
 
 std::vector<std::size_t> parse_size_list(std::string_view text) {
-    std::vector<std::size_t> sizes;
-    for (const std::string_view one : split(text, ',')) sizes.push_back(parse_size(one));
-    std::ranges::sort(sizes);
-    sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
-    return sizes;
+    std::set<std::size_t> sizes;
+    for (const std::string_view one : split(text, ',')) sizes.insert(parse_size(one));
+    return {sizes.begin(), sizes.end()};
 }
 
 std::string format_size(std::size_t bytes) {

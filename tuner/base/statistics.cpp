@@ -16,18 +16,13 @@ bool has_nan(const std::vector<double>& values) {
     return std::ranges::any_of(values, [](double v) { return std::isnan(v); });
 }
 
-double median_of_sorted(const std::vector<double>& values) {
-    if (values.empty()) return std::numeric_limits<double>::quiet_NaN();
-    const std::size_t middle = values.size() / 2;
-    return values.size() % 2 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
-}
-
 } // namespace
 
 double median(std::vector<double> values) {
-    if (has_nan(values)) return std::numeric_limits<double>::quiet_NaN();
+    if (values.empty() || has_nan(values)) return std::numeric_limits<double>::quiet_NaN();
     std::ranges::sort(values);
-    return median_of_sorted(values);
+    const std::size_t middle = values.size() / 2;
+    return values.size() % 2 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
 }
 
 double percentile(std::vector<double> values, double percent) {
@@ -58,12 +53,6 @@ Estimate sign_interval(std::vector<double> values, double confidence) {
     // k counts how many values may be cut at each end; the loop stops one too far or at none.
     if (below > allowed && k > 0) --k;
     return {middle, values[k], values[n - 1 - k]};
-}
-
-double geometric_mean(const std::vector<double>& ratios) {
-    GeometricMean all;
-    for (const double ratio : ratios) all.add(ratio);
-    return all.mean();
 }
 
 Estimate exponentiate(const Estimate& logs) {

@@ -17,9 +17,6 @@ double median(std::vector<double> values);
 /// the extremes.
 double percentile(std::vector<double> values, double percent);
 
-/// The geometric mean of ratios above 0; 1 without ratios.
-double geometric_mean(const std::vector<double>& ratios);
-
 /// A median with the interval that holds the true one.
 struct Estimate {
     double median, low, high;
@@ -41,7 +38,7 @@ std::string range_text(const Estimate& ratio);
 /// "1.00 (0.98..1.02)".
 std::string ratio_text(const Estimate& ratio);
 
-/// Ratios, gathered for their geometric mean and the least of them.
+/// Ratios above 0, gathered for their geometric mean and the least of them.
 class GeometricMean {
   public:
     void add(double ratio);

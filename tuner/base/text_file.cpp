@@ -17,6 +17,14 @@ Descriptor open_to_read(const std::filesystem::path& path, const std::string& wh
     return file;
 }
 
+std::size_t read_piece(int file, char* to, std::size_t room, const std::string& what) {
+    for (;;) {
+        const ssize_t length = read(file, to, room);
+        if (length >= 0) return static_cast<std::size_t>(length);
+        if (errno != EINTR) throw BadInput(what + ": " + std::strerror(errno));
+    }
+}
+
 void refuse_silent_pipe(int file, const std::string& what) {
     struct stat status;
     if (fstat(file, &status) == 0 && S_ISFIFO(status.st_mode)) {
@@ -29,18 +37,12 @@ std::string read_text_file(const std::filesystem::path& path, const std::string&
     const Descriptor file = open_to_read(path, what);
     std::string text;
     char piece[1 << 16];
-    for (;;) {
-        const ssize_t length = read(file.get(), piece, sizeof piece);
-        if (length < 0 && errno == EINTR) continue;
-        if (length < 0) throw BadInput(what + ": " + std::strerror(errno));
-        if (length == 0) break;
-        text.append(piece, static_cast<std::size_t>(length));
+    while (const std::size_t length = read_piece(file.get(), piece, sizeof piece, what)) {
+        text.append(piece, length);
         if (text.size() > kLongest) throw BadInput(what + ": is longer than 16 MiB");
     }
     if (text.empty()) refuse_silent_pipe(file.get(), what);
-    if (text.compare(0, kByteOrderMark.size(), kByteOrderMark) == 0) {
-        text.erase(0, kByteOrderMark.size());
-    }
+    if (text.starts_with(kByteOrderMark)) text.erase(0, kByteOrderMark.size());
     return text;
 }
 

@@ -17,8 +17,7 @@ double TimeLeft::seconds() const {
         took += step.took;
     }
     const double overall = timed > 0 ? took / timed : 1;
-    constexpr double kTelling =
-        0.05; // of a step: before that, its preparing would tell of all of it
+    constexpr double kTelling = 0.05; // of a step: before, its preparing would tell of all of it
     for (const auto& [name, step] : steps_) {
         const bool tells = step.timed > 0 && step.timed >= kTelling * step.planned;
         left += step.left() * (tells ? step.took / step.timed : overall);

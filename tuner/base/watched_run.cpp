@@ -10,10 +10,10 @@
 #include <ctime>
 #include <sstream>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/child_process.hpp"
 #include "base/command_line.hpp"
 #include "base/error.hpp"
 #include "base/interrupt.hpp"
@@ -56,15 +56,13 @@ Failure failure_of(const Board& said, const WatchedRun& run, const std::string& 
         return Failure(name + " (" + origin + ") ended the run: " + what + ": " + run.remedy);
     }
     const std::string suspects = origins(said);
-    return Failure(what + " while " + (name.empty() ? "nothing was timed" : name + " was called") +
-                   (suspects.empty() ? "" : ", which is the doing of " + suspects + ": ") +
-                   (suspects.empty() ? "" : run.remedy));
+    return Failure(
+        what + " while " + (name.empty() ? "nothing was timed" : name + " was called") +
+        (suspects.empty() ? "" : ", which is the doing of " + suspects + ": " + run.remedy));
 }
 
-[[noreturn]] void work_as_child(pid_t parent, const sigset_t& signals, Board* shared,
-                                const WatchedRun& run, const std::function<int()>& work) {
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent) _exit(kFailed);
+[[noreturn]] void work_as_child(const sigset_t& signals, Board* shared, const WatchedRun& run,
+                                const std::function<int()>& work) {
     board = shared;
     note_interrupts_in(&shared->interrupted);
     pthread_sigmask(SIG_SETMASK, &signals, nullptr);
@@ -134,10 +132,8 @@ int run_watched(const WatchedRun& run, const std::function<int()>& work) {
     sigset_t signals = interrupt_signals(), before;
     sigaddset(&signals, SIGCHLD);
     pthread_sigmask(SIG_BLOCK, &signals, &before);
-    std::fflush(nullptr); // otherwise both processes would write the buffers' text
-    const pid_t parent = getpid(), child = fork();
-    if (child == 0) work_as_child(parent, before, shared, run, work);
-    if (child < 0) throw Failure(std::string("cannot start a process: ") + std::strerror(errno));
+    const pid_t child = fork_child();
+    if (child == 0) work_as_child(before, shared, run, work);
     bool outlasted = false;
     const int status = watch(child, *shared, signals, run.patience, outlasted);
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
@@ -152,10 +148,8 @@ int run_watched(const WatchedRun& run, const std::function<int()>& work) {
         throw failure_of(*shared, run,
                          "the process ended with exit code " + std::to_string(WEXITSTATUS(status)));
     }
-    if (WTERMSIG(status) == SIGPIPE && shared->inside == 0) { // The reader is gone: this ends as
-                                                              // filters do.
-        std::raise(SIGPIPE);
-    }
+    // Where the output's reader is gone, this ends as filters do.
+    if (WTERMSIG(status) == SIGPIPE && shared->inside == 0) std::raise(SIGPIPE);
     if (WTERMSIG(status) == SIGKILL) {
         throw Failure("the run was killed, for want of memory or by somebody");
     }

@@ -76,7 +76,7 @@ std::string paragraph_of(const std::string& cpuinfo, int cpu) {
     std::string paragraph;
     bool inside = false;
     for (const std::string& line : lines_of(cpuinfo)) {
-        if (line.rfind("processor", 0) == 0)
+        if (line.starts_with("processor"))
             inside = value_of(line, "processor") == std::to_string(cpu);
         if (inside) paragraph += line + '\n';
     }
@@ -85,7 +85,7 @@ std::string paragraph_of(const std::string& cpuinfo, int cpu) {
 
 /// "0x41" or "8".
 std::optional<std::uint64_t> hex_or_decimal(const std::string& text) {
-    return text.rfind("0x", 0) == 0 ? number(text.substr(2), 16) : number(text);
+    return text.starts_with("0x") ? hex_number(text) : number(text);
 }
 
 /// CPUs in ascending order as sysfs lists them: "0-3,6".
@@ -124,9 +124,8 @@ ArmIdentity decode_midr(std::uint64_t midr) {
 }
 
 std::optional<std::uint64_t> midr_in_sysfs(const fs::path& root, int cpu) {
-    const std::string text =
-        read_word(root / kCpus / ("cpu" + std::to_string(cpu)) / "regs/identification/midr_el1");
-    return text.rfind("0x", 0) == 0 ? number(text.substr(2), 16) : std::nullopt;
+    return hex_number(
+        read_word(root / kCpus / ("cpu" + std::to_string(cpu)) / "regs/identification/midr_el1"));
 }
 
 std::optional<std::uint64_t> midr_in_cpuinfo(const std::string& cpuinfo, int cpu) {
@@ -142,10 +141,8 @@ std::optional<std::uint64_t> midr_in_cpuinfo(const std::string& cpuinfo, int cpu
 
 std::vector<CpuKind> arm_cpu_kinds(const fs::path& root) {
     std::vector<int> cpus;
-    std::error_code unreadable;
-    for (const auto& entry : fs::directory_iterator(root / kCpus, unreadable)) {
-        const std::string name = entry.path().filename().string();
-        if (name.size() < 4 || name.rfind("cpu", 0) != 0 ||
+    for (const std::string& name : entries_of(root / kCpus)) {
+        if (name.size() < 4 || !name.starts_with("cpu") ||
             name.find_first_not_of("0123456789", 3) != std::string::npos)
             continue;
         cpus.push_back(small_number(name.substr(3)));
@@ -213,7 +210,7 @@ std::string arm_hypervisor(const fs::path& root) {
     if (vendor == "Google" && product != "Google Compute Engine") return {};
     for (const char* known : {"QEMU", "KVM", "Amazon EC2", "Google", "Microsoft Corporation",
                               "OpenStack", "Apple Virtualization", "VMware"})
-        if (vendor.rfind(known, 0) == 0) return vendor;
+        if (vendor.starts_with(known)) return vendor;
     return {};
 }
 

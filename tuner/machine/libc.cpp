@@ -25,11 +25,11 @@ std::string output_of(const std::string& program, const std::string& argument, s
         Pipe pipe;
         const pid_t child = start_program({program, argument}, pipe.writing.get());
         pipe.writing = Descriptor();
-        const auto [output, ended] = read_until_end(pipe.reading.get(), 2);
+        const std::optional<std::string> output = read_until_end(pipe.reading.get(), 2);
         kill(child, SIGKILL); // for one that hangs; one that is done does not feel it
         wait_for_end(child);
-        if (!ended) why = "takes longer than two seconds";
-        return ended ? output : "";
+        if (!output) why = "takes longer than two seconds";
+        return output.value_or("");
     } catch (const std::system_error& error) {
         why = error.code().message();
     } catch (const Failure& error) {
@@ -47,12 +47,6 @@ bool lists_tunables() {
 #else
     return false; // musl's loader would take the option for a program to run
 #endif
-}
-
-/// "0x840"; empty for anything else, and for a number that does not fit.
-std::optional<std::size_t> hexadecimal(std::string_view text) {
-    if (text.substr(0, 2) != "0x") return std::nullopt;
-    return number(text.substr(2), 16);
 }
 
 /// The text behind `key` in a line.
@@ -93,11 +87,11 @@ std::map<std::string, Tunable> parse_tunables(const std::string& listing) {
     constexpr std::string_view kGroup = "glibc.cpu.";
     std::map<std::string, Tunable> tunables;
     for (const std::string& line : lines_of(listing)) {
-        if (line.rfind(kGroup, 0) != 0) continue;
+        if (!line.starts_with(kGroup)) continue;
         const std::string name = line.substr(kGroup.size(), line.find(':') - kGroup.size());
-        const auto value = hexadecimal(behind(line, ": "));
-        const auto least = hexadecimal(behind(line, "(min: "));
-        const auto most = hexadecimal(behind(line, ", max: "));
+        const auto value = hex_number(behind(line, ": "));
+        const auto least = hex_number(behind(line, "(min: "));
+        const auto most = hex_number(behind(line, ", max: "));
         if (value && least && most) tunables[name] = {*value, *least, *most};
     }
     return tunables;
@@ -111,12 +105,11 @@ std::map<std::string, Tunable> read_tunables(const std::string& interpreter, std
     return parse_tunables(listing);
 }
 
-std::map<std::string, std::size_t> read_libc_thresholds(const std::string& interpreter,
-                                                        std::string& why) {
+LibcThresholds read_libc_thresholds(const std::string& interpreter, std::string& why) {
     const std::vector<std::string> names = libc_threshold_names();
     if (names.empty()) return {};
     const std::map<std::string, Tunable> tunables = read_tunables(interpreter, why);
-    std::map<std::string, std::size_t> thresholds;
+    LibcThresholds thresholds;
     for (const std::string& name : names) {
         const auto found = tunables.find(name);
         if (found != tunables.end()) thresholds[name] = found->second.value;
@@ -127,7 +120,7 @@ std::map<std::string, std::size_t> read_libc_thresholds(const std::string& inter
 std::size_t parse_rep_movsb_stop(const std::string& diagnostics) {
     for (const std::string& line : lines_of(diagnostics)) {
         constexpr std::string_view kKey = "x86.cpu_features.rep_movsb_stop_threshold=";
-        if (line.rfind(kKey, 0) == 0) return hexadecimal(behind(line, "=")).value_or(0);
+        if (line.starts_with(kKey)) return hex_number(behind(line, "=")).value_or(0);
     }
     return 0;
 }

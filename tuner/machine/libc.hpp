@@ -26,6 +26,9 @@ inline constexpr const char* kSetNonTemporalThreshold = "x86_memset_non_temporal
 /// memset have no threshold to set, and libc is asked for none.
 std::vector<std::string> libc_threshold_names();
 
+/// Bytes by the name of a tunable, without "glibc.cpu." before it.
+using LibcThresholds = std::map<std::string, std::size_t>;
+
 /// One of glibc's tunables that is a size in bytes.
 struct Tunable {
     std::size_t value, least, most;
@@ -42,8 +45,7 @@ std::map<std::string, Tunable> parse_tunables(const std::string& listing);
 std::map<std::string, Tunable> read_tunables(const std::string& interpreter, std::string& why);
 
 /// The values of libc_threshold_names(), as far as this libc lists them.
-std::map<std::string, std::size_t> read_libc_thresholds(const std::string& interpreter,
-                                                        std::string& why);
+LibcThresholds read_libc_thresholds(const std::string& interpreter, std::string& why);
 
 /// The size from which on memcpy no longer uses `rep movsb`. The loader's --list-diagnostics tells
 /// it: "x86.cpu_features.rep_movsb_stop_threshold=0x100000". glibc computes it, and 2.36 has no

@@ -12,6 +12,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "base/contains.hpp"
 #include "base/error.hpp"
 #include "base/size_text.hpp"
 #include "base/text.hpp"
@@ -132,8 +133,7 @@ std::vector<fs::path> cgroup_folders(const fs::path& root, const std::string& co
         std::getline(std::getline(std::getline(fields, hierarchy, ':'), controllers, ':'), path);
         if (path.empty() || path.find("..") != std::string::npos) continue; // out of view
         if (controllers.empty()) v2_path = path;
-        if (("," + controllers + ",").find("," + controller + ",") != std::string::npos)
-            v1_path = path;
+        if (contains(split(controllers, ','), controller)) v1_path = path;
     }
     std::vector<fs::path> folders;
     const auto add = [&](const fs::path& mount, const std::string& own_path) {
@@ -201,10 +201,9 @@ std::optional<std::uint64_t> cpu_quota_percent(const fs::path& root) {
 
 /// " (Cortex-A55 r1p0: 0-3, Cortex-A76 r3p0: 4-7)"; empty where they cannot be told apart.
 std::string kinds_text(const Cpu& cpu) {
-    std::string text;
-    for (const CpuKind& kind : cpu.kinds)
-        text += (text.empty() ? " (" : ", ") + kind.brand + ": " + kind.cpus;
-    return text.empty() ? text : text + ')';
+    const std::string text =
+        joined(cpu.kinds, [](const CpuKind& kind) { return kind.brand + ": " + kind.cpus; });
+    return text.empty() ? "" : " (" + text + ')';
 }
 
 } // namespace
@@ -295,7 +294,7 @@ std::vector<std::string> measurement_warnings(const Machine& machine, const fs::
                          "(cpupower frequency-set -g performance) while tuning."));
     if (const auto percent = cpu_quota_percent(root))
         warnings.push_back("A CPU quota of " + std::to_string(*percent) +
-                           " percent of one CPU can stop this process in the middle of a trial: "
+                           " percent of one CPU can stop this process in the middle of a sample: "
                            "lift it (cpu.max or cpu.cfs_quota_us of its cgroup) while tuning.");
     std::error_code ignored;
     if (machine.cpu.hybrid || (fs::exists(root / "sys/devices/cpu_core", ignored) &&

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "machine/cpu.hpp"
+#include "machine/libc.hpp"
 #include "machine/memory_modules.hpp"
 
 #include <cstddef>
@@ -17,9 +18,8 @@ namespace asterope {
 struct Machine {
     Cpu cpu;
     std::string microcode;
-    std::vector<Cache>
-        caches;   ///< Caches that hold data, nearest first; of CPU 0 where all are alike.
-    int cpus = 0; ///< Logical CPUs online, even those that this process may not use.
+    std::vector<Cache> caches; ///< that hold data, nearest first; of CPU 0 where all are alike
+    int cpus = 0;              ///< Logical CPUs online, even those that this process may not use.
     std::size_t memory_bytes = 0;
     /// The memory that the buffers may take. It is the least of the available memory, of the rest
     /// that the cgroups of this process allow, and of its limit of resident memory (ulimit -m).
@@ -29,11 +29,10 @@ struct Machine {
     std::string huge_pages; ///< transparent huge pages: "always", "madvise" or "never"
     /// The same of those below 2 MiB: "never", or "64 KiB always, 128 KiB madvise".
     std::string smaller_huge_pages;
-    std::string kernel; ///< "Linux 6.1.0"
-    std::string libc;   ///< "glibc 2.36", "musl" or "unknown"
-    /// Sizes in bytes at which libc's memcpy changes its way of copying, by tunable name.
-    std::map<std::string, std::size_t> libc_thresholds;
-    std::string governor; ///< CPU 0's frequency governor
+    std::string kernel;             ///< "Linux 6.1.0"
+    std::string libc;               ///< "glibc 2.36", "musl" or "unknown"
+    LibcThresholds libc_thresholds; ///< sizes at which libc's memcpy changes its way of copying
+    std::string governor;           ///< CPU 0's frequency governor
     /// The parts that could not be looked at, with the reasons. Keys are the parts' names, as in
     /// compare_machines() up to the first dot. The facts about such a part are a guess, or empty.
     std::map<std::string, std::string> unseen;
@@ -51,18 +50,15 @@ inline std::size_t last_cache_bytes(const Machine& machine) {
 /// pin_to_cpu() chooses.
 Machine read_machine(const std::filesystem::path& root = "/", int cpu = -1);
 
-/// The "machine" object of the profile, fingerprint included. Its strings become C comments
-/// later, so they hold nothing but letters, digits, blanks and ()@.,:_+/- and at most 200
-/// characters.
-nlohmann::json to_json(const Machine& machine);
-
-/// 16 hexadecimal digits over the facts that decide copy speed. They are architecture, processor,
-/// data caches, number of CPUs, memory in whole GiB, hypervisor, libc and its thresholds.
+/// The "machine" object of the profile. Its strings become C comments later, so they hold nothing
+/// but letters, digits, blanks and ()@.,:_+/- and at most 200 characters.
 ///
-/// Kernel build, microcode, governor and free memory are left out: routine updates and other
-/// programs change them. A user does not check a profile that is stale every week. The memory
-/// modules decide, but are left out, too: only root may always read them.
-std::string fingerprint(const Machine& machine);
+/// Its fingerprint is 16 hexadecimal digits over the facts that decide copy speed. They are
+/// architecture, processor, data caches, number of CPUs, memory in whole GiB, hypervisor, libc and
+/// its thresholds. Kernel build, microcode, governor and free memory are left out: routine updates
+/// and other programs change them. A user does not check a profile that is stale every week. The
+/// memory modules decide, but are left out, too: only root may always read them.
+nlohmann::json to_json(const Machine& machine);
 
 /// How a part of one machine compares with that of another.
 enum class PartState {

@@ -17,54 +17,6 @@ using nlohmann::json;
 
 namespace {
 
-/// The profile's object without the fingerprint.
-json describe(const Machine& machine) {
-    json features = json::array(), caches = json::array(), thresholds = json::object();
-    for (const std::string& feature : machine.cpu.features)
-        features.push_back(profile_name(feature));
-    for (const Cache& cache : machine.caches)
-        caches.push_back({{"level", cache.level},
-                          {"type", profile_name(cache.type)},
-                          {"bytes", cache.bytes},
-                          {"line_bytes", cache.line_bytes},
-                          {"ways", cache.ways},
-                          {"shared_by", cache.shared_by}});
-    for (const auto& [name, bytes] : machine.libc_thresholds)
-        thresholds[profile_name(name)] = bytes;
-    json memory = json::object();
-    if (!machine.memory.type.empty()) memory["type"] = profile_name(machine.memory.type);
-    for (const auto& [name, value] : {std::pair("modules", machine.memory.modules),
-                                      {"speed_mts", machine.memory.speed_mts},
-                                      {"channels", machine.memory.channels},
-                                      {"edac_channels", machine.memory.edac_channels}})
-        if (value > 0) memory[name] = value;
-    json description = {{"cpu",
-                         {{"vendor", profile_name(machine.cpu.vendor)},
-                          {"brand", profile_name(machine.cpu.brand)},
-                          {"family", machine.cpu.family},
-                          {"model", machine.cpu.model},
-                          {"stepping", machine.cpu.stepping},
-                          {"microcode", profile_name(machine.microcode)},
-                          {"features", features},
-                          {"invariant_tsc", machine.cpu.invariant_tsc}}},
-                        {"caches", caches},
-                        {"cpus", machine.cpus},
-                        {"memory_bytes", machine.memory_bytes},
-                        {"page_bytes", machine.page_bytes},
-                        {"huge_pages", profile_name(machine.huge_pages)},
-                        {"smaller_huge_pages", profile_name(machine.smaller_huge_pages)},
-                        {"kernel", profile_name(machine.kernel)},
-                        {"hypervisor", profile_name(machine.cpu.hypervisor)},
-                        {"libc", profile_name(machine.libc)},
-                        {"libc_thresholds", thresholds},
-                        {"governor", profile_name(machine.governor)}};
-    if (!memory.empty()) description["memory"] = memory;
-    for (const CpuKind& kind : machine.cpu.kinds)
-        description["cpu"]["kinds"].push_back(
-            {{"brand", profile_name(kind.brand)}, {"cpus", profile_name(kind.cpus)}});
-    return description;
-}
-
 /// A member; null if it is missing or `value` is not an object.
 const json& member(const json& value, const std::string& key) {
     static const json kNull;
@@ -177,21 +129,13 @@ Parts harmless_parts(const json& machine) {
     return parts;
 }
 
-std::string fingerprint_of(const json& machine) {
-    std::string text = std::string("architecture=") + kArchitecture + "\n";
-    for (const auto& [name, value] : deciding_parts(machine)) text += name + "=" + value + "\n";
-    return text_hash(text);
-}
-
 /// The features of the one list that the other lacks: the whole lists would hide the difference.
 std::string feature_difference(const json& recorded, const json& current) {
     const std::set<std::string> there = feature_set(member(member(recorded, "cpu"), "features"));
     const std::set<std::string> here = feature_set(member(member(current, "cpu"), "features"));
     std::set<std::string> only_there, only_here;
-    std::set_difference(there.begin(), there.end(), here.begin(), here.end(),
-                        std::inserter(only_there, only_there.end()));
-    std::set_difference(here.begin(), here.end(), there.begin(), there.end(),
-                        std::inserter(only_here, only_here.end()));
+    std::ranges::set_difference(there, here, std::inserter(only_there, only_there.end()));
+    std::ranges::set_difference(here, there, std::inserter(only_here, only_here.end()));
     std::string line = "cpu.features:";
     if (!only_there.empty()) line += " " + in_a_row(only_there) + " only in the profile";
     if (!only_there.empty() && !only_here.empty()) line += ",";
@@ -202,13 +146,54 @@ std::string feature_difference(const json& recorded, const json& current) {
 } // namespace
 
 json to_json(const Machine& machine) {
-    json description = describe(machine);
-    description["fingerprint"] = fingerprint_of(description);
+    json features = json::array(), caches = json::array(), thresholds = json::object();
+    for (const std::string& feature : machine.cpu.features)
+        features.push_back(profile_name(feature));
+    for (const Cache& cache : machine.caches)
+        caches.push_back({{"level", cache.level},
+                          {"type", profile_name(cache.type)},
+                          {"bytes", cache.bytes},
+                          {"line_bytes", cache.line_bytes},
+                          {"ways", cache.ways},
+                          {"shared_by", cache.shared_by}});
+    for (const auto& [name, bytes] : machine.libc_thresholds)
+        thresholds[profile_name(name)] = bytes;
+    json memory = json::object();
+    if (!machine.memory.type.empty()) memory["type"] = profile_name(machine.memory.type);
+    for (const auto& [name, value] : {std::pair("modules", machine.memory.modules),
+                                      {"speed_mts", machine.memory.speed_mts},
+                                      {"channels", machine.memory.channels},
+                                      {"edac_channels", machine.memory.edac_channels}})
+        if (value > 0) memory[name] = value;
+    json description = {{"cpu",
+                         {{"vendor", profile_name(machine.cpu.vendor)},
+                          {"brand", profile_name(machine.cpu.brand)},
+                          {"family", machine.cpu.family},
+                          {"model", machine.cpu.model},
+                          {"stepping", machine.cpu.stepping},
+                          {"microcode", profile_name(machine.microcode)},
+                          {"features", features},
+                          {"invariant_tsc", machine.cpu.invariant_tsc}}},
+                        {"caches", caches},
+                        {"cpus", machine.cpus},
+                        {"memory_bytes", machine.memory_bytes},
+                        {"page_bytes", machine.page_bytes},
+                        {"huge_pages", profile_name(machine.huge_pages)},
+                        {"smaller_huge_pages", profile_name(machine.smaller_huge_pages)},
+                        {"kernel", profile_name(machine.kernel)},
+                        {"hypervisor", profile_name(machine.cpu.hypervisor)},
+                        {"libc", profile_name(machine.libc)},
+                        {"libc_thresholds", thresholds},
+                        {"governor", profile_name(machine.governor)}};
+    if (!memory.empty()) description["memory"] = memory;
+    for (const CpuKind& kind : machine.cpu.kinds)
+        description["cpu"]["kinds"].push_back(
+            {{"brand", profile_name(kind.brand)}, {"cpus", profile_name(kind.cpus)}});
+    std::string facts = std::string("architecture=") + kArchitecture + "\n";
+    for (const auto& [name, value] : deciding_parts(description))
+        facts += name + "=" + value + "\n";
+    description["fingerprint"] = text_hash(facts);
     return description;
-}
-
-std::string fingerprint(const Machine& machine) {
-    return fingerprint_of(describe(machine));
 }
 
 std::vector<Part> compare_machines(const json& recorded_machine, const json& current_machine) {
@@ -223,10 +208,9 @@ std::vector<Part> compare_machines(const json& recorded_machine, const json& cur
     };
     const auto compare = [&](const Parts& recorded, const Parts& here, PartState different,
                              bool lacking_decides) {
-        std::set<std::string> names;
-        for (const Parts* some : {&recorded, &here})
-            for (const auto& [name, value] : *some) names.insert(name);
-        for (const std::string& name : names) {
+        Parts all = recorded;
+        all.insert(here.begin(), here.end());
+        for (const auto& [name, value] : all) {
             const bool was = recorded.count(name), is = here.count(name);
             Part part{name, different, value_in(recorded, name), value_in(here, name), ""};
             if (!was) {

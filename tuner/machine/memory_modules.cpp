@@ -7,7 +7,6 @@
 #include <optional>
 #include <set>
 #include <sstream>
-#include <system_error>
 #include <vector>
 
 #include "base/contains.hpp"
@@ -119,17 +118,6 @@ std::string channel_of(const Structure& device) {
 }
 
 constexpr std::size_t kMostTables = std::size_t{4} << 20; ///< far beyond what any firmware has
-
-std::vector<std::string> entries_of(const fs::path& folder) {
-    std::vector<std::string> names;
-    std::error_code error;
-    fs::directory_iterator entry(folder, error);
-    while (!error && entry != fs::directory_iterator()) {
-        names.push_back(entry->path().filename().string());
-        entry.increment(error);
-    }
-    return names;
-}
 
 /// The part of EDAC's location that makes the channel. Locations read "channel 1 slot 0", "branch 0
 /// channel 1 slot 0" or "csrow 2 channel 1". Empty where they name no channel.

@@ -1,7 +1,6 @@
 // Reads the small texts of /proc and /sys: numbers, words, lists of CPUs.
 #pragma once
 
-#include <algorithm>
 #include <charconv>
 #include <cstdint>
 #include <filesystem>
@@ -10,6 +9,7 @@
 #include <sstream>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 #include "base/text.hpp"
@@ -23,6 +23,11 @@ inline std::optional<std::uint64_t> number(std::string_view text, int base = 10)
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
     if (error != std::errc{}) return std::nullopt;
     return value;
+}
+
+/// "0x840"; empty for anything else, and for a number that does not fit.
+inline std::optional<std::uint64_t> hex_number(std::string_view text) {
+    return text.starts_with("0x") ? number(text.substr(2), 16) : std::nullopt;
 }
 
 inline int small_number(std::string_view text) {
@@ -44,6 +49,18 @@ inline std::string read_word(const std::filesystem::path& file) {
     return std::string(trim(read_text(file)));
 }
 
+/// The names in a folder, as far as it can be read.
+inline std::vector<std::string> entries_of(const std::filesystem::path& folder) {
+    std::vector<std::string> names;
+    std::error_code error;
+    std::filesystem::directory_iterator entry(folder, error);
+    while (!error && entry != std::filesystem::directory_iterator()) {
+        names.push_back(entry->path().filename().string());
+        entry.increment(error);
+    }
+    return names;
+}
+
 inline std::vector<std::string> lines_of(const std::string& text) {
     std::vector<std::string> lines;
     std::istringstream in(text);
@@ -54,7 +71,7 @@ inline std::vector<std::string> lines_of(const std::string& text) {
 /// The text behind `key` on the first line that starts with it and goes on with a separator.
 inline std::string value_of(const std::string& text, std::string_view key) {
     for (const std::string& line : lines_of(text)) {
-        if (line.rfind(key, 0) != 0) continue;
+        if (!line.starts_with(key)) continue;
         const std::string_view rest = std::string_view(line).substr(key.size());
         const std::size_t start = rest.find_first_not_of(" \t:");
         if (start == 0 || start == std::string_view::npos) continue;
@@ -66,10 +83,7 @@ inline std::string value_of(const std::string& text, std::string_view key) {
 /// The numbers that a list such as "0-3,8" names; empty for other text.
 inline std::vector<int> numbers_in(std::string_view list) {
     std::vector<int> numbers;
-    list = trim(list);
-    while (!list.empty()) {
-        const std::string_view range = list.substr(0, list.find(','));
-        list.remove_prefix(std::min(list.size(), range.size() + 1));
+    for (const std::string_view range : split(list, ',')) {
         const std::size_t dash = range.find('-');
         const auto first = number(range.substr(0, dash));
         const auto last = dash == std::string_view::npos ? first : number(range.substr(dash + 1));

@@ -62,7 +62,7 @@ constexpr std::array kDataWorkloads = {Workload::hot, Workload::cold, Workload::
 struct Line {
     std::size_t up_to;
     std::vector<std::string> copies; ///< one, or in the order of kData
-    std::vector<double> ratios;
+    GeometricMean ratios;
     std::vector<double> bandwidths; ///< GB/s, of each of the copies
 };
 
@@ -102,7 +102,7 @@ std::vector<Line> rows_of(const Profile& profile, Operation operation, Detail de
             rows.push_back({0, copies, {}, std::vector<double>(copies.size())});
         }
         rows.back().up_to = one->up_to;
-        rows.back().ratios.push_back(one->ratio);
+        rows.back().ratios.add(one->ratio);
         for (std::size_t i = 0; i < copies.size(); ++i) {
             double& most = rows.back().bandwidths[i];
             most = std::max(most, one->sensing ? one->bandwidth(kDataWorkloads[i]) : one->gb_per_s);
@@ -226,17 +226,17 @@ std::string left_out_sentence(const LeftOut& left_out) {
 
 /// The sentence about the functions for callers who know the situation.
 std::string entry_points_sentence(const Profile& profile, Operation operation, std::size_t above) {
-    std::map<Workload, std::vector<double>> intents;
+    std::map<Workload, GeometricMean> intents;
     std::map<Workload, double> small;
     for (const Choice& one : profile.choices) {
         if (!one.intent || one.operation != operation) continue;
         if (one.kind == ChoiceKind::small) small[*one.intent] = one.ratio;
-        if (one.size > above) intents[*one.intent].push_back(one.ratio);
+        if (one.size > above) intents[*one.intent].add(one.ratio);
     }
     std::string known;
     for (const auto& [workload, ratios] : intents) {
         known += (known.empty() ? "" : ", ") + symbol_of(operation) + '_' + name_of(workload) +
-                 ' ' + times(geometric_mean(ratios));
+                 ' ' + times(ratios.mean());
         if (const auto own = small.find(workload); own != small.end()) {
             known += " (its own small copies " + times(own->second) + ")";
         }
@@ -254,17 +254,17 @@ std::string threads_sentence(const Profile& profile, Operation operation) {
 }
 
 std::string fresh_sentence(const Profile& profile, Operation operation) {
-    std::vector<double> ratios;
+    GeometricMean ratios;
     std::size_t above = 0;
     for (const Choice* one : profile.of(ChoiceKind::fresh, operation)) {
         if (one->stage().piece == 0) continue;
-        if (ratios.empty()) above = one->above;
-        ratios.push_back(one->ratio);
+        if (ratios.count() == 0) above = one->above;
+        ratios.add(one->ratio);
     }
-    if (ratios.empty()) return "";
+    if (ratios.count() == 0) return "";
     return wrapped(symbol_of(operation) + "_fresh prepares the pages of " + format_size(above + 1) +
-                   " and more: " + times(geometric_mean(ratios)) + " beside " +
-                   symbol_of(operation) + " into memory that was just mapped.");
+                   " and more: " + times(ratios.mean()) + " beside " + symbol_of(operation) +
+                   " into memory that was just mapped.");
 }
 
 /// Where a loss is: "at 512 B under hot", "in small copies under fixed".
@@ -381,7 +381,7 @@ std::string routine_rows(const Profile& profile, Operation operation) {
     for (const Line& row : rows) {
         for (std::size_t i = 0; i < row.copies.size(); ++i) {
             table.push_back({i ? "" : format_size(row.up_to), row.copies.size() < 2 ? "" : kData[i],
-                             i ? "" : times(geometric_mean(row.ratios)).substr(0, 4),
+                             i ? "" : times(row.ratios.mean()).substr(0, 4),
                              bandwidth_text(row.bandwidths[i]), row.copies[i]});
         }
     }

@@ -18,7 +18,6 @@
 #endif
 
 enum {
-    LONGEST_FOLDER = 960,
     MOST_FILES = 1 << 20,  /* for one process id */
     MOST_KEPT = 1024,      /* files of ended processes, in operation */
     KEPT_BYTES = 64 << 20, /* of these, about, if they are alike */
@@ -26,7 +25,7 @@ enum {
     NO_REPLACE = 1, /* RENAME_NOREPLACE */
 };
 
-static char path[LONGEST_FOLDER + 64]; /* of the folder, then of the process's file */
+static char path[LONGEST_PATH]; /* of the folder, then of the process's file */
 static size_t folder_bytes;
 static size_t file_takes; /* bytes of the disk or memory, about */
 
@@ -36,6 +35,13 @@ int record_into(const char *folder)
     if (!folder_bytes || folder[0] != '/' || folder_bytes > LONGEST_FOLDER) return 0;
     put_text(path, folder);
     return 1;
+}
+
+char *put_folder(char *at)
+{
+    for (size_t i = 0; i < folder_bytes; ++i) *at++ = path[i];
+    *at++ = '/';
+    return at;
 }
 
 static int open_raw(int more)
@@ -108,9 +114,7 @@ static char *put_number(char *at, uint32_t number)
 /* A new file under a name that an earlier program of this process id has not taken. */
 static int create(uint32_t pid)
 {
-    char *at = path + folder_bytes;
-    *at++ = '/';
-    at = put_number(at, pid);
+    char *at = put_number(put_folder(path), pid);
     *at++ = '-';
     for (uint32_t serial = 0; serial < MOST_FILES; ++serial) {
         put_text(put_number(at, serial), ".raw");
@@ -171,9 +175,9 @@ static int name_ended(uint32_t number, int how)
     const uint32_t room = (uint32_t)(KEPT_BYTES / file_takes);
     const uint32_t names = room < 1 ? 1 : room < MOST_KEPT ? room : MOST_KEPT;
     static char kept[sizeof path];
-    put_text(kept, path);
-    put_text(kept + folder_bytes, "/ended-");
-    put_text(put_number(kept + folder_bytes + 7, number % names), ".raw");
+    char *at = put_folder(kept);
+    put_text(at, "ended-");
+    put_text(put_number(at + 6, number % names), ".raw");
     if (syscall(SYS_renameat2, AT_FDCWD, path, AT_FDCWD, kept, how) != 0) return 0;
     put_text(path, kept);
     return 1;
@@ -209,11 +213,11 @@ int open_file(void)
     header->file_bytes = bytes;
     header->period = process.period;
     header->slots = 1;
-    header->sanitizer = others.sanitizer;
-    put_text(header->program, others.program);
-    put_text(header->first, others.first);
-    put_text(header->next, others.next);
-    put_text(header->routine, others.routine);
+    header->others.sanitizer = others.sanitizer;
+    put_text(header->others.program, others.program);
+    put_text(header->others.first, others.first);
+    put_text(header->others.next, others.next);
+    put_text(header->others.routine, others.routine);
     header->started_realtime_ns = (int64_t)clock_ns(CLOCK_REALTIME);
     const size_t slots_end = bytes < sizeof *mapped ? bytes : sizeof *mapped;
     process.slots_room =

@@ -104,30 +104,25 @@ __attribute__((noreturn, cold)) static void fail(void)
     abort();
 }
 
-EXPORTED void *__memcpy_chk(void *, const void *, size_t, size_t);
-EXPORTED void *__memmove_chk(void *, const void *, size_t, size_t);
-EXPORTED void *__mempcpy_chk(void *, const void *, size_t, size_t);
-EXPORTED void *__memset_chk(void *, int, size_t, size_t);
-
-void *__memcpy_chk(void *destination, const void *source, size_t bytes, size_t room)
+EXPORTED void *__memcpy_chk(void *destination, const void *source, size_t bytes, size_t room)
 {
     if (__builtin_expect(bytes > room, 0)) fail();
     return called(destination, source, bytes, RAW_MEMCPY);
 }
 
-void *__memmove_chk(void *destination, const void *source, size_t bytes, size_t room)
+EXPORTED void *__memmove_chk(void *destination, const void *source, size_t bytes, size_t room)
 {
     if (__builtin_expect(bytes > room, 0)) fail();
     return called(destination, source, bytes, RAW_MEMMOVE);
 }
 
-void *__mempcpy_chk(void *destination, const void *source, size_t bytes, size_t room)
+EXPORTED void *__mempcpy_chk(void *destination, const void *source, size_t bytes, size_t room)
 {
     if (__builtin_expect(bytes > room, 0)) fail();
     return called(destination, source, bytes, RAW_MEMPCPY);
 }
 
-void *__memset_chk(void *destination, int value, size_t bytes, size_t room)
+EXPORTED void *__memset_chk(void *destination, int value, size_t bytes, size_t room)
 {
     if (__builtin_expect(bytes > room, 0)) fail();
     return filled(destination, value, bytes);

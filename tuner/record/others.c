@@ -13,7 +13,7 @@
 extern int dladdr1(const void *, Dl_info *, void **, int)
     __attribute__((weak, visibility("default")));
 
-struct others others;
+struct raw_others others;
 
 static int is_in_one(const Dl_info *one, const Dl_info *other)
 {

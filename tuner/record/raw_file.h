@@ -69,6 +69,14 @@ struct raw_child {
     uint64_t pid;
 };
 
+/* The program and other libraries of the process. The texts are paths, or empty. */
+struct raw_others {
+    uint32_t sanitizer; /* 1 to 4: of addresses, threads, memory, tagged ones; 0: not one */
+    /* `first`: the file whose memcpy the program calls, unless it is the recorder. `next`: the file
+     * of the next memcpy, unless it is libc. `routine`: asterope_memcpy's. */
+    char program[RAW_NAME], first[RAW_NAME], next[RAW_NAME], routine[RAW_NAME];
+};
+
 struct raw_header {
     char magic[8];
     uint32_t version;
@@ -89,10 +97,7 @@ struct raw_header {
     uint32_t path_bytes;
     uint64_t children_cpu_ns; /* of those that ended without a file of their own */
     uint32_t has_ended;       /* 1: it has, and its clocks are noted */
-    uint32_t sanitizer;       /* 1 to 4: of addresses, threads, memory, tagged ones; 0: not one */
-    /* Paths, or empty. `first`: the file whose memcpy the program calls, unless it is the recorder.
-     * `next`: the file of the next memcpy, unless it is libc. `routine`: asterope_memcpy's. */
-    char program[RAW_NAME], first[RAW_NAME], next[RAW_NAME], routine[RAW_NAME];
+    struct raw_others others;
     uint32_t owners[RAW_SLOTS]; /* thread ids; 0: the slot was never used */
     uint64_t waited_cpu_ns;     /* of all children that it waited for, and of theirs */
     uint64_t waited;            /* their number; child[waited % RAW_CHILDREN] is the next one */
@@ -130,8 +135,7 @@ struct raw_file {
     struct raw_module modules[RAW_MODULES];
     char paths[RAW_PATHS];
     struct raw_sample samples[RAW_SAMPLES];
-    struct raw_slot
-        slots[RAW_SLOTS]; /* last: a limit on the size of files leaves fewer of these */
+    struct raw_slot slots[RAW_SLOTS]; /* last, as a limit on the size of files leaves fewer */
 };
 
 _Static_assert(sizeof(struct raw_module) == 32, "raw.py has the same");

@@ -87,8 +87,12 @@ void *record_call(void *destination, const void *source, size_t bytes, int funct
 
 /* --- file.c --- */
 
+enum { LONGEST_FOLDER = 960, LONGEST_PATH = LONGEST_FOLDER + 64 };
+
 /* Returns 0 if the text is not a folder's absolute path. */
 int record_into(const char *folder);
+/* Copies that path and a slash. Returns where the name of a file in it goes. */
+char *put_folder(char *at);
 /* Makes and maps the process's file, in the place of its parent's. Returns whether it succeeded. A
  * file that could not get its space stays behind empty. */
 int open_file(void);
@@ -143,12 +147,7 @@ void changed(uint64_t signals);
 
 /* --- others.c --- */
 
-/* The same facts as in raw_header. */
-struct others {
-    uint32_t sanitizer;
-    char program[RAW_NAME], first[RAW_NAME], next[RAW_NAME], routine[RAW_NAME];
-};
-extern struct others others;
+extern struct raw_others others;
 void find_others(void);
 
 /* --- modules.c --- */

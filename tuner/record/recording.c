@@ -245,7 +245,8 @@ void expect_restriction(int taken, struct restriction *restriction)
         .was_on = trial.is_on,
     };
     /* later the process may be unable to rename the file */
-    if (trial.explore && restriction->has_slot && !process.is_parents && !process.limit) keep_file();
+    if (trial.explore && restriction->has_slot && !process.is_parents && !process.limit)
+        keep_file();
     restriction->has_trial_file =
         taken & TAKES_COUNTER && trial.is_on && restriction->has_slot && begin_trial_file();
     restriction->limit_before = process.limit;
@@ -275,12 +276,12 @@ void end_restriction(const struct restriction *restriction, int has_succeeded)
 void note_end(void)
 {
     if (!process.file || process.limit == IS_QUIET) return;
-    if (trial.is_on) end_process();
     struct raw_header *header = &process.file->header;
     if (process.is_parents || *process.mark == 0) {
         __atomic_fetch_add(&header->children_cpu_ns, clock_ns(CLOCK_PROCESS_CPUTIME_ID),
                            __ATOMIC_RELAXED);
     } else if (header->pid == (uint32_t)syscall(SYS_getpid)) { /* not a child of vfork */
+        if (trial.is_on) end_process();
         note_clocks(clock_ns(CLOCK_MONOTONIC));
         header->has_ended = 1;
         /* in operation, the files of thousands of short processes would stay for ever */

@@ -311,7 +311,8 @@ void *try_call(void *destination, const void *source, size_t bytes, int function
     if (function != RAW_MEMSET && __builtin_expect(do_overlap(destination, source, bytes), 0))
         way = next_function[RAW_MEMMOVE]; /* also for memcpy: some programs rely on it by mistake */
     if (__builtin_expect(chosen.measured && measured_way(way, function) >= 0, 0)) {
-        void *result = carry_out_measured(chosen.measured, way, destination, source, bytes, function);
+        void *result =
+            carry_out_measured(chosen.measured, way, destination, source, bytes, function);
         return function == RAW_MEMPCPY ? (char *)result + bytes : result;
     }
     if (function == RAW_MEMPCPY) /* whose ways are memcpy's */

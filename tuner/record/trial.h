@@ -54,11 +54,11 @@ void forbid_counter(void);
 
 /* --- trial_kinds.c: processes that are too short for periods --- */
 
-/* Finds the kind of this process, from the environment. */
+/* Finds the kind of this process, from the program's path. */
 void find_kind(void);
 /* If processes of this kind are known to be short, draws how this one takes part. */
 void begin_process(int is_fork);
-/* Notes the process's end. To be called before it. */
+/* Notes the end of a process that has a file of its own. To be called before it. */
 void end_process(void);
 
 /* --- trial.c --- */

@@ -14,18 +14,16 @@
 #include "draw.h"
 
 #include <fcntl.h>
-#include <stdlib.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { LONGEST = 4096, HOWS = 3, OF_FORKS = 1 };
+enum { HOWS = 3, OF_FORKS = 1 };
 
 /* Some hundred periods last so long. */
 static const uint64_t short_ns = 300000000;
 
-static char path[LONGEST]; /* the folder, and the file of the kind */
-static size_t folder_bytes;
+static char path[LONGEST_PATH]; /* of the kind's file */
 
 static void put_hexadecimal(char *at, uint64_t number)
 {
@@ -34,25 +32,18 @@ static void put_hexadecimal(char *at, uint64_t number)
 
 static void name_kind(void)
 {
-    char *at = path + folder_bytes;
-    *at++ = '/';
+    char *at = put_folder(path);
     put_hexadecimal(at, trial.kind);
     put_text(at + 16, ".short");
 }
 
 void find_kind(void)
 {
-    static char program[LONGEST];
-    const char *folder = secure_getenv("ASTEROPE_RECORD");
-    const ssize_t bytes = readlink("/proc/self/exe", program, sizeof program);
-    trial.kind = 0;
-    if (!folder || bytes <= 0 || trial.explore) return;
-    while (folder[folder_bytes]) ++folder_bytes;
-    if (folder_bytes + 32 > sizeof path) return;
-    put_text(path, folder);
+    if (!others.program[0] || trial.explore) return;
     uint64_t kind = 0;
-    for (ssize_t i = 0; i < bytes; ++i) kind = mixed(kind ^ (unsigned char)program[i]);
-    trial.kind = kind & ~(uint64_t)OF_FORKS ? kind & ~(uint64_t)OF_FORKS : 2;
+    for (const char *at = others.program; *at; ++at) kind = mixed(kind ^ (unsigned char)*at);
+    kind &= ~(uint64_t)OF_FORKS;
+    trial.kind = kind ? kind : 2;
 }
 
 static int is_known_as_short(void)
@@ -85,12 +76,9 @@ void begin_process(int is_fork)
 
 void end_process(void)
 {
-    if (!trial.is_begun || !trial.kind || process.has_no_counter || !process.file || process.is_parents || *process.mark == 0 ||
-        process.file->header.pid != (uint32_t)syscall(SYS_getpid))
-        return;
+    if (!trial.is_begun || !trial.kind || process.has_no_counter) return;
     trial_file()->header.ended = 1;
-    const uint64_t ns =
-        clock_ns(CLOCK_PROCESS_CPUTIME_ID) - process.file->header.started.cpu_ns;
+    const uint64_t ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID) - process.file->header.started.cpu_ns;
     name_kind();
     if (ns >= 2 * short_ns) {
         if (trial.alone) syscall(SYS_unlinkat, AT_FDCWD, path, 0);

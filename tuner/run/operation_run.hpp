@@ -94,7 +94,7 @@ class OperationRun {
     }
 
   private:
-    const std::map<std::string, std::size_t> libc_thresholds_;
+    const LibcThresholds libc_thresholds_;
     const std::size_t last_cache_bytes_;
     const std::vector<TimedCopy>& references_;
     const std::uint64_t seed_;

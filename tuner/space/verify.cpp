@@ -3,11 +3,11 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <cstring>
 #include <map>
 #include <memory>
 #include <numeric>
+#include <optional>
 #include <set>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -47,7 +47,7 @@ class Part {
         report_ = new (shared) Report{};
     }
     ~Part() {
-        if (child_ > 0) wait();
+        child_.reset(); // it writes there
         munmap(report_, sizeof(Report));
     }
     Part(const Part&) = delete;
@@ -55,27 +55,22 @@ class Part {
 
     void start() {
         report_->reason[0] = '\0';
-        child_ = fork();
-        if (child_ < 0) {
-            throw Failure(std::string("cannot start a process to verify in: ") +
-                          std::strerror(errno));
-        }
-        if (child_ > 0) return;
-        for (std::size_t i = next_; i < end_; ++i) {
-            report_->position = i;
-            const std::string fault = first_fault(subjects_[i]);
-            if (fault.empty()) continue;
-            report_->reason[fault.copy(report_->reason, sizeof report_->reason - 1)] = '\0';
-            _exit(1);
-        }
-        _exit(0);
+        child_.emplace([this](int) {
+            for (std::size_t i = next_; i < end_; ++i) {
+                report_->position = i;
+                const std::string fault = first_fault(subjects_[i]);
+                if (fault.empty()) continue;
+                report_->reason[fault.copy(report_->reason, sizeof report_->reason - 1)] = '\0';
+                _exit(kFailed);
+            }
+        });
     }
 
     /// Waits until all its subjects are through; has been started.
     void finish(std::vector<Invalid>& faults) {
         for (;;) {
-            const int status = wait();
-            if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return;
+            const int status = child_->wait();
+            if (status == 0) return;
             faults.push_back(
                 {report_->position, WIFSIGNALED(status)
                                         ? std::string("died: ") + strsignal(WTERMSIG(status))
@@ -86,12 +81,10 @@ class Part {
     }
 
   private:
-    int wait() { return wait_for_end(std::exchange(child_, 0)); }
-
     const std::vector<CheckedCopy>& subjects_;
     std::size_t next_, end_;
     Report* report_;
-    pid_t child_ = 0;
+    std::optional<ChildProcess> child_;
 };
 
 /// Finds the faults of all subjects. It runs on all CPUs that this process may use, as it is not

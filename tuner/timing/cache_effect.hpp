@@ -5,9 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <functional>
-#include <map>
 #include <optional>
-#include <string>
 #include <string_view>
 #include <vector>
 
@@ -25,9 +23,8 @@ inline CacheEffect cache_effect_of(const Candidate& candidate) {
 }
 
 /// The cache effect of libc's function, which stores past the caches from some size on, as far as
-/// libc tells that size. `thresholds`: see Machine::libc_thresholds.
-inline CacheEffect cache_effect_of_libc(std::size_t size,
-                                        const std::map<std::string, std::size_t>& thresholds,
+/// libc tells that size.
+inline CacheEffect cache_effect_of_libc(std::size_t size, const LibcThresholds& thresholds,
                                         Operation operation = Operation::copy) {
     const auto found = thresholds.find(operation == Operation::set ? kSetNonTemporalThreshold
                                                                    : kNonTemporalThreshold);

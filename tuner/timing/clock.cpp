@@ -21,7 +21,8 @@ std::int64_t system_nanoseconds() {
 
 } // namespace
 
-void start_clock(bool invariant_counter, double seconds) {
+void start_clock(bool invariant_counter) {
+    constexpr double kNanoseconds = 50e6;
     use_counter = invariant_counter;
     rate = 1e9;
     if (!use_counter) return;
@@ -30,7 +31,7 @@ void start_clock(bool invariant_counter, double seconds) {
     std::int64_t last = 0;
     do {
         std::tie(last_ticks, last) = read_clocks(20);
-    } while (static_cast<double>(last - first) < seconds * 1e9);
+    } while (static_cast<double>(last - first) < kNanoseconds);
     rate = 1e9 * static_cast<double>(last_ticks - first_ticks) / static_cast<double>(last - first);
 }
 

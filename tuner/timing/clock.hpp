@@ -7,9 +7,9 @@
 namespace asterope {
 
 /// Chooses the clock: the time stamp counter where `invariant_counter` says that it runs at one
-/// rate, calibrated for `seconds` against CLOCK_MONOTONIC; the latter itself otherwise. Must be
-/// called once before any timing.
-void start_clock(bool invariant_counter, double seconds = 0.05);
+/// rate, calibrated against CLOCK_MONOTONIC; the latter itself otherwise. Call it once before any
+/// timing.
+void start_clock(bool invariant_counter);
 
 /// Now, in ticks: everything before it has finished, nothing after it has begun.
 std::uint64_t ticks();

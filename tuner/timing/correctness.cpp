@@ -65,14 +65,14 @@ std::string fault_of(const std::function<CopyFunction(std::string& reason)>& fin
         if (reason.empty()) reason = kRight;
         write_all(answers, reason);
     });
-    const auto [reason, ended] = read_until_end(child.answers(), seconds);
-    if (!ended) return formatted("still runs after %g s of checking", seconds);
+    const std::optional<std::string> said = read_until_end(child.answers(), seconds);
+    if (!said) return formatted("still runs after %g s of checking", seconds);
     const int status = child.wait();
     if (WIFSIGNALED(status)) return std::string("died: ") + strsignal(WTERMSIG(status));
-    if (reason.empty()) return "ends the process that calls it";
+    if (said->empty()) return "ends the process that calls it";
+    if (*said == kRight) return "";
     // Each process that the copy forked writes its findings behind those of the others.
-    const bool forks = reason.size() > std::strlen(kRight) && reason.find(kRight) != reason.npos;
-    return forks ? "starts other processes" : reason == kRight ? "" : reason;
+    return said->find(kRight) == said->npos ? *said : "starts other processes";
 }
 
 std::string fault_since(CopyFunction copy, std::string_view name, Operation operation) {

@@ -17,8 +17,8 @@ namespace asterope {
 namespace {
 
 /// "0:0.0868,8:0.1225,...": a line of values with their probabilities.
-std::vector<std::pair<std::size_t, double>> parse_pairs(const std::string& line) {
-    std::vector<std::pair<std::size_t, double>> pairs;
+Distribution::Pairs parse_pairs(const std::string& line) {
+    Distribution::Pairs pairs;
     std::istringstream text(line);
     std::size_t value = 0;
     double probability = 0;
@@ -30,8 +30,7 @@ std::vector<std::pair<std::size_t, double>> parse_pairs(const std::string& line)
 
 } // namespace
 
-Distribution::Distribution(std::vector<std::pair<std::size_t, double>> pairs)
-    : pairs_(std::move(pairs)) {
+Distribution::Distribution(Pairs pairs) : pairs_(std::move(pairs)) {
     double sum = 0;
     for (const auto& [value, probability] : pairs_) cumulative_.push_back(sum += probability);
     for (double& bound : cumulative_) bound /= sum;
@@ -54,7 +53,7 @@ CallStatistics parse_statistics(const std::string& text, const std::string& name
 }
 
 Distribution all_alike(std::size_t least, std::size_t most) {
-    std::vector<std::pair<std::size_t, double>> pairs;
+    Distribution::Pairs pairs;
     for (std::size_t size = least; size <= most; ++size) {
         pairs.emplace_back(size, 1 / static_cast<double>(most - least + 1));
     }
@@ -76,25 +75,25 @@ constexpr int kVersion = 2;
 constexpr double kLeastCalls = 1000;
 constexpr double kMostCalls = 1e18; ///< of a size, as recording.schema.json has it
 
-/// Throws BadInput, which names the place of the first fault.
-std::vector<std::pair<std::size_t, double>> sizes_of(const json& recording) {
+/// Throws BadInput, beginning with `what`, which names the place of the first fault.
+Distribution::Pairs sizes_of(const json& recording, const std::string& what) {
     const json listed = part_of(recording, "/sizes");
-    if (!listed.is_array()) throw BadInput("sizes: missing, or not a list: record anew");
-    std::vector<std::pair<std::size_t, double>> sizes;
+    if (!listed.is_array()) throw BadInput(what + ": sizes: missing, or not a list: record anew");
+    Distribution::Pairs sizes;
     double small = 0;
     for (const json& one : listed) {
         const bool sound = one.is_array() && one.size() == 2 && one[0].is_number_unsigned() &&
                            one[1].is_number() && one[1].get<double>() > 0 &&
                            one[1].get<double>() <= kMostCalls;
         if (!sound) {
-            throw BadInput("sizes[" + std::to_string(sizes.size()) + "]: " +
+            throw BadInput(what + ": sizes[" + std::to_string(sizes.size()) + "]: " +
                            one.dump().substr(0, 40) + " is not a size with its calls: record anew");
         }
         sizes.emplace_back(one[0].get<std::size_t>(), one[1].get<double>());
         if (sizes.back().first <= kLargestMixed) small += sizes.back().second;
     }
     if (small < kLeastCalls) {
-        throw BadInput("has too few small copies to tune for: leave --recording out");
+        throw BadInput(what + ": has too few small copies to tune for: leave --recording out");
     }
     return sizes;
 }
@@ -114,12 +113,8 @@ CallStatistics recorded_statistics(const std::filesystem::path& path) {
     }
     const json name = part_of(recording, "/program/name");
     if (!name.is_string()) throw BadInput(what + ": program: has no name: record anew");
-    try {
-        return {profile_name(name.get<std::string>()), Distribution(sizes_of(recording)),
-                fleet_statistics().alignments};
-    } catch (const BadInput& error) {
-        throw BadInput(what + ": " + error.what());
-    }
+    return {profile_name(name.get<std::string>()), Distribution(sizes_of(recording, what)),
+            fleet_statistics().alignments};
 }
 
 } // namespace asterope

@@ -15,13 +15,14 @@ namespace asterope {
 /// Values with their probabilities, to be drawn from.
 class Distribution {
   public:
-    /// `pairs`: value and probability; the latter add up to about 1.
-    explicit Distribution(std::vector<std::pair<std::size_t, double>> pairs);
+    /// Value and probability; the latter add up to about 1.
+    using Pairs = std::vector<std::pair<std::size_t, double>>;
+    explicit Distribution(Pairs pairs);
     std::size_t draw(std::mt19937_64& random) const;
-    const std::vector<std::pair<std::size_t, double>>& pairs() const { return pairs_; }
+    const Pairs& pairs() const { return pairs_; }
 
   private:
-    std::vector<std::pair<std::size_t, double>> pairs_;
+    Pairs pairs_;
     std::vector<double> cumulative_;
 };
 

@@ -153,14 +153,14 @@ std::optional<Disturbance> parse_disturbance(std::string_view name) {
 std::function<MachineCounters()> counters_of_machine(int cpu) {
     // shared: a std::function must be able to be copied
     return [steal = std::make_shared<StealTime>(cpu), counts_busy = counts_busy_time()] {
-        MachineCounters glance;
-        glance.speed = speed();
-        glance.steal = steal->at(nanoseconds_of(CLOCK_MONOTONIC).value_or(0));
-        glance.switches = involuntary_switches();
-        if (const int here = sched_getcpu(); here >= 0) glance.cpu = here;
-        std::tie(glance.ticks, glance.nanoseconds) = read_clocks(3);
-        if (counts_busy) glance.busy = nanoseconds_of(CLOCK_THREAD_CPUTIME_ID);
-        return glance;
+        MachineCounters counters;
+        counters.speed = speed();
+        counters.steal = steal->at(nanoseconds_of(CLOCK_MONOTONIC).value_or(0));
+        counters.switches = involuntary_switches();
+        if (const int here = sched_getcpu(); here >= 0) counters.cpu = here;
+        std::tie(counters.ticks, counters.nanoseconds) = read_clocks(3);
+        if (counts_busy) counters.busy = nanoseconds_of(CLOCK_THREAD_CPUTIME_ID);
+        return counters;
     };
 }
 
@@ -177,8 +177,8 @@ std::vector<Disturbance> DisturbanceMonitor::end_round() {
     const auto check = [&](Disturbance disturbance, bool hit) {
         if (hit) hits.push_back(disturbance);
     };
-    const auto is_elsewhere = [&](const MachineCounters& glance) {
-        return glance.cpu.value_or(cpu_) != cpu_;
+    const auto is_elsewhere = [&](const MachineCounters& counters) {
+        return counters.cpu.value_or(cpu_) != cpu_;
     };
     check(Disturbance::steal, grew(begin_.steal, end.steal));
     check(Disturbance::preempted, grew(begin_.switches, end.switches));

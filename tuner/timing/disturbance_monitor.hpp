@@ -45,7 +45,7 @@ struct MachineCounters {
 /// thread that calls it. Throws nothing: where a file or a call is missing, that field is empty.
 std::function<MachineCounters()> counters_of_machine(int cpu);
 
-/// Compares a glance before each round with one after it.
+/// Compares a look before each round with one after it.
 class DisturbanceMonitor {
   public:
     /// `cpu`: the one the thread is pinned to. `tick_rate`: of MachineCounters::ticks, a second.

@@ -26,6 +26,24 @@ constexpr double kFreeSeconds = 0.5;
 /// this frequent, the machine was busy with something else.
 constexpr double kBearable = 0.05;
 
+/// Returns "" unless so many rounds stayed disturbed that noise may explain the result. Otherwise
+/// tells how many: "12 % of the rounds stayed disturbed, however often they were repeated (seen:
+/// preempted 9)".
+std::string too_many_kept(const DisturbanceCounts& noise) {
+    const auto counted = static_cast<double>(noise.rounds - noise.repeated);
+    const double share = static_cast<double>(noise.kept) / std::max(counted, 1.0);
+    if (share <= kBearable) return "";
+    std::string kinds;
+    for (const Disturbance disturbance : kDisturbances) {
+        const auto seen = noise.disturbed.find(name_of(disturbance));
+        if (seen == noise.disturbed.end()) continue;
+        kinds += (kinds.empty() ? "" : ", ") + seen->first + ' ' + std::to_string(seen->second);
+    }
+    return std::to_string(std::lround(100 * share)) +
+           " % of the rounds stayed disturbed, however often they were repeated (seen: " + kinds +
+           ')';
+}
+
 } // namespace
 
 void DisturbedRounds::enter_step() {
@@ -59,23 +77,6 @@ DisturbanceCounts DisturbedRounds::facts() const {
     facts.reason = too_many_kept(facts);
     facts.provisional = !facts.reason.empty();
     return facts;
-}
-
-std::string too_many_kept(const DisturbanceCounts& noise) {
-    const std::size_t counted = noise.rounds - std::min(noise.rounds, noise.repeated);
-    const double share =
-        counted ? static_cast<double>(noise.kept) / static_cast<double>(counted) : 0;
-    if (share <= kBearable) return "";
-    std::string kinds;
-    for (const Disturbance disturbance : kDisturbances) {
-        const auto seen = noise.disturbed.find(name_of(disturbance));
-        if (seen == noise.disturbed.end() || seen->second == 0) continue;
-        if (!kinds.empty()) kinds += ", ";
-        kinds += seen->first + ' ' + std::to_string(seen->second);
-    }
-    return std::to_string(std::lround(100 * share)) +
-           " % of the rounds stayed disturbed, however often they were repeated" +
-           (kinds.empty() ? "" : " (seen: " + kinds + ')');
 }
 
 std::string noise_warning(const std::string& reason, const std::string& result) {

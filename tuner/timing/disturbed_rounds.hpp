@@ -21,11 +21,6 @@ struct DisturbanceCounts {
     std::string reason = {};  ///< why it is provisional, in words that every reader repeats
 };
 
-/// Returns "" unless so many rounds stayed disturbed that noise may explain the result. Otherwise
-/// tells how many: "12 % of the rounds stayed disturbed, however often they were repeated (seen:
-/// preempted 9)". All that times copies shares this one limit.
-std::string too_many_kept(const DisturbanceCounts& noise);
-
 /// The subject of the warning that a search and a profile give.
 inline constexpr const char* kTheseWinners = "these winners are";
 

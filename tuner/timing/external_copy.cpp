@@ -35,8 +35,6 @@ CopyFunction load_external(const ExternalCopy& copy, std::string& reason) {
     return reinterpret_cast<CopyFunction>(function);
 }
 
-} // namespace
-
 ExternalCopy parse_external_copy(std::string_view text, const std::string& option) {
     const auto refuse = [&](const std::string& why) {
         return BadInput(option + " '" + std::string(text.substr(0, 80)) + "' " + why + ": write " +
@@ -56,6 +54,8 @@ ExternalCopy parse_external_copy(std::string_view text, const std::string& optio
     return {std::string(name), std::string(place.substr(0, colon)),
             std::string(place.substr(colon + 1))};
 }
+
+} // namespace
 
 std::vector<ExternalCopy> parse_external_copies(const std::vector<std::string>& texts,
                                                 const std::string& option,

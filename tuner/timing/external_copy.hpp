@@ -19,11 +19,9 @@ struct ExternalCopy {
     bool operator==(const ExternalCopy&) const = default;
 };
 
-/// Reads "NAME=PATH:SYMBOL"; the symbol is behind the last colon. Throws BadInput that begins with
-/// `option` where it is not of that form.
-ExternalCopy parse_external_copy(std::string_view text, const std::string& option);
-
-/// The same of each. Throws BadInput where one has the name of another or one of `taken`.
+/// Reads "NAME=PATH:SYMBOL" of each; the symbol is behind the last colon. Throws BadInput that
+/// begins with `option` where one is not of that form, or has the name of another or one of
+/// `taken`.
 std::vector<ExternalCopy> parse_external_copies(const std::vector<std::string>& texts,
                                                 const std::string& option,
                                                 std::vector<std::string> taken,

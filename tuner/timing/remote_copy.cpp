@@ -8,6 +8,7 @@
 #include <csignal>
 #include <cstring>
 #include <fcntl.h>
+#include <functional>
 #include <string_view>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -61,15 +62,6 @@ template <class Message> bool receive_message(int socket, Message& message) {
     }
 }
 
-/// Waits until there is an answer, or the other end is gone. Throws Failure where it takes longer
-/// than so many seconds; Interrupted.
-void await_answer(int socket, int patience) {
-    const auto now = std::chrono::steady_clock::now();
-    if (wait_to_read(socket, now + std::chrono::seconds(patience))) return;
-    throw Failure("the process that times glibc's tunables has not answered for " +
-                  std::to_string(patience) + " seconds: it hangs, or was stopped");
-}
-
 /// Waits for a request, as long as one can come, and sends the answer that `work` fills in.
 template <class Message, class Answer, class Work> bool serve_one(int socket, const Work& work) {
     Message message;
@@ -82,12 +74,6 @@ template <class Message, class Answer, class Work> bool serve_one(int socket, co
         answer.set_text(error.what());
     }
     return send_message(socket, answer) && answer.exit_code == kDone;
-}
-
-/// The other process's error as if it were ours, if there is one.
-template <class Answer> void throw_error_of(const Answer& answer) {
-    if (answer.exit_code == kBadInput) throw BadInput(answer.text);
-    if (answer.exit_code != kDone) throw Failure(answer.text);
 }
 
 unsigned bits_of(const std::vector<Disturbance>& disturbances) {
@@ -147,30 +133,33 @@ std::string tunables_text(const LibcThresholds& thresholds) {
 
 std::string tunables_variable(const LibcThresholds& thresholds) {
     const char* const here = std::getenv(kVariable);
-    std::string text;
-    for (std::string_view rest = here ? here : ""; !rest.empty();) {
-        const std::string_view one = rest.substr(0, rest.find(':'));
-        rest.remove_prefix(std::min(rest.size(), one.size() + 1));
+    std::vector<std::string> all;
+    for (const std::string_view one : split(here ? here : "", ':')) {
         const bool ours = std::ranges::any_of(thresholds, [&](const auto& pair) {
             return one.substr(0, one.find('=')) == std::string(kGroup) + pair.first;
         });
-        if (!ours) text += std::string(one) + ':';
+        if (!ours && !one.empty()) all.emplace_back(one);
     }
-    text += tunables_text(thresholds);
-    if (thresholds.empty() && !text.empty()) text.pop_back();
-    return text;
+    if (!thresholds.empty()) all.push_back(tunables_text(thresholds));
+    return joined(all, std::identity(), ":");
 }
 
 template <class Message>
 RemoteCopy::Answer RemoteCopy::ask(const Message& message, const std::string& gone) {
     Answer answer;
     const bool sent = send_message(socket_.get(), message);
-    if (sent) await_answer(socket_.get(), patience_);
+    const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(patience_);
+    if (sent && !wait_to_read(socket_.get(), until)) {
+        throw Failure("the process that times glibc's tunables has not answered for " +
+                      std::to_string(patience_) + " seconds: it hangs, or was stopped");
+    }
     if (!sent || !receive_message(socket_.get(), answer)) {
         throw_if_interrupted(); // the signal that ended us may have ended it too
         throw Failure("the process " + gone);
     }
-    throw_error_of(answer);
+    // The other process's error as if it were ours.
+    if (answer.exit_code == kBadInput) throw BadInput(answer.text);
+    if (answer.exit_code != kDone) throw Failure(answer.text);
     return answer;
 }
 

@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <sys/types.h>
@@ -16,9 +15,6 @@
 #include "timing/stopwatch.hpp"
 
 namespace asterope {
-
-/// Bytes by the name of a tunable, without "glibc.cpu." before it, as in Machine::libc_thresholds.
-using LibcThresholds = std::map<std::string, std::size_t>;
 
 /// The thresholds as GLIBC_TUNABLES has them: "glibc.cpu.x86_rep_movsb_threshold=1024:...".
 std::string tunables_text(const LibcThresholds& thresholds);

@@ -12,14 +12,20 @@
 
 namespace asterope {
 
-/// Seconds a call, where `run(calls)` makes so many. It times `calls` calls, after an untimed
-/// eighth of them, at least three. By then the traces of another copy are gone.
-template <class RunCalls> double time_calls(const RunCalls& run, std::size_t calls) {
+/// Seconds a call of `calls` calls, after `untimed` ones; `run(calls)` makes them.
+template <class RunCalls>
+double time_calls(const RunCalls& run, std::size_t untimed, std::size_t calls) {
     clean_vector_state(); // upper register halves that the copy before left dirty slow others down
-    run(std::max<std::size_t>(3, calls / 8));
+    run(untimed);
     const std::uint64_t begin = ticks();
     run(calls);
     return seconds_between(begin, ticks()) / static_cast<double>(calls);
+}
+
+/// The same after an untimed eighth of them, at least three. By then the traces of another copy are
+/// gone.
+template <class RunCalls> double time_calls(const RunCalls& run, std::size_t calls) {
+    return time_calls(run, std::max<std::size_t>(3, calls / 8), calls);
 }
 
 /// How many calls take about `wanted_seconds`, where `seconds(calls)` times so many.

@@ -4,17 +4,16 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
-#include <fcntl.h>
 #include <filesystem>
 #include <string>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/child_process.hpp"
 #include "base/error.hpp"
 #include "base/size_text.hpp"
+#include "base/text_file.hpp"
 #include "timing/fresh_memory.hpp"
 #include "timing/placement.hpp"
 
@@ -30,8 +29,7 @@ struct Request {
 };
 
 bool exists(const std::string& path) {
-    std::error_code ignored; // a file that cannot be looked at counts as missing; opening it says
-                             // why
+    std::error_code ignored; // a file that cannot be looked at is missing; opening it says why
     return std::filesystem::exists(path, ignored);
 }
 
@@ -52,7 +50,7 @@ Request parse(std::string_view text) {
     const std::string_view numbers = text.substr(end + 1);
     const std::size_t colon = numbers.find(':');
     const std::string_view offset = numbers.substr(0, colon);
-    if (offset != "0") request.offset = parse_size(offset); // which refuses 0: no size to copy
+    if (offset != "0") request.offset = parse_size(offset); // which refuses 0
     if (colon != numbers.npos) request.length = parse_size(numbers.substr(colon + 1));
     return request;
 }
@@ -68,28 +66,16 @@ void touch_pages(const volatile char* data, std::size_t bytes, volatile std::siz
 } // namespace
 
 std::optional<std::size_t> find_unreadable_page(const char* data, std::size_t bytes) {
-    void* shared = mmap(nullptr, sizeof(std::size_t), PROT_READ | PROT_WRITE,
-                        MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    const pid_t child = shared == MAP_FAILED ? -1 : fork();
-    if (child < 0) {
-        const std::string why = std::strerror(errno);
-        if (shared != MAP_FAILED) munmap(shared, sizeof(std::size_t));
-        throw Failure("cannot start a process to read the source map in: " + why);
-    }
-    auto& position = *static_cast<volatile std::size_t*>(shared);
-    if (child == 0) {
+    const FreshMemory shared(sizeof(std::size_t), FreshMemory::shared);
+    auto& position = *reinterpret_cast<volatile std::size_t*>(shared.begin());
+    ChildProcess child([&](int) {
         // The child exits by itself, so that it dumps no core, even where the parent handles these
         // signals.
-        std::signal(SIGBUS, [](int) { _exit(1); });
-        std::signal(SIGSEGV, [](int) { _exit(1); });
+        for (const int fault : {SIGBUS, SIGSEGV}) std::signal(fault, [](int) { _exit(kFailed); });
         touch_pages(data, bytes, position);
-        _exit(0);
-    }
-    const int status = wait_for_end(child);
-    const std::size_t reached = position;
-    munmap(shared, sizeof(std::size_t));
-    if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return std::nullopt;
-    return reached;
+    });
+    if (child.wait() == 0) return std::nullopt;
+    return position;
 }
 
 SourceMap::SourceMap(std::string_view text, std::size_t largest_size) {
@@ -106,12 +92,10 @@ SourceMap::SourceMap(std::string_view text, std::size_t largest_size) {
     if (request.file.empty()) throw refuse("names no file: write FILE[:OFFSET[:LENGTH]]");
     const std::string name = request.file.substr(0, 200);
 
-    // it does not block: opening a pipe would wait for its writer
-    const Descriptor file(open(request.file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+    const std::string cannot_open = option + "cannot open " + name;
+    const Descriptor file = open_to_read(request.file, cannot_open);
     struct stat facts;
-    if (!file || fstat(file.get(), &facts) != 0) {
-        throw refuse("cannot open " + name + ": " + std::strerror(errno));
-    }
+    if (fstat(file.get(), &facts) != 0) throw BadInput(cannot_open + ": " + std::strerror(errno));
     if (S_ISDIR(facts.st_mode)) throw refuse(name + " is a directory: name a file or a device");
     if (request.offset % page_size() != 0) {
         throw refuse("OFFSET is not a multiple of the page size, " + format_size(page_size()));

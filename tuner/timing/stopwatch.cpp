@@ -20,14 +20,14 @@ const WorkloadTimer& timer_of(Workload workload) {
     return *kTimers[static_cast<std::size_t>(workload)];
 }
 
-/// Calls `time` deeper in the stack, for each workload at another depth. Routines remember what
+/// Takes a sample deeper in the stack, for each workload at another depth. Routines remember what
 /// call sites do, by return address and by stack in steps of 64 KiB. All workloads call from few
 /// places in this code, though a program mostly has one of them.
-template <typename Time> [[gnu::noinline]] double as_program_of(Workload workload, Time time) {
+[[gnu::noinline]] double take_sample(Buffers& buffers, Workload workload, const SampleTask& task) {
     const std::size_t bytes = (static_cast<std::size_t>(workload) + 1) << 16;
     volatile char* const own = static_cast<volatile char*>(__builtin_alloca(bytes));
     own[0] = 0; // or the compiler would leave it out
-    const double seconds = time();
+    const double seconds = timer_of(workload).time(buffers, facts_of(workload), task);
     own[0] = 1; // no tail call
     return seconds;
 }
@@ -117,9 +117,7 @@ void Stopwatch::settle(const TimedCopy& copy, Workload workload, std::size_t siz
     if (uncached && size >= kSettledFrom && cache_effect_ != copy.cache_effect) {
         const std::size_t calls = settling_bytes_of_sample(buffers_.cache_bytes) / size + 1;
         const auto own = facts_of(workload).settles ? workload : Workload::cold;
-        as_program_of(own, [&] {
-            return timer_of(own).time(buffers_, facts_of(own), {copy, size, round, {calls, 0}});
-        });
+        take_sample(buffers_, own, {copy, size, round, {calls, 0}});
     }
     cache_effect_ = uncached ? std::optional(copy.cache_effect) : std::nullopt;
 }
@@ -130,9 +128,7 @@ void Stopwatch::settle_pages(const TimedCopy& copy, Workload workload, std::size
     const std::tuple asked{workload, size, copy.pages};
     if (fresh_ == asked) return;
     fresh_ = asked;
-    as_program_of(workload, [&] {
-        return timer_of(workload).time(buffers_, facts_of(workload), {copy, size, round, {1, 0}});
-    });
+    take_sample(buffers_, workload, {copy, size, round, {1, 0}});
 }
 
 double Stopwatch::time(const TimedCopy& copy, Workload workload, std::size_t size,
@@ -147,12 +143,9 @@ double Stopwatch::time(const TimedCopy& copy, Workload workload, std::size_t siz
     clean_vector_state();
     settle(copy, workload, size, round);
     settle_pages(copy, workload, size, round);
-    return as_program_of(workload, [&] {
-        const WorkloadTimer& timer = timer_of(workload);
-        const std::size_t before = copy.chooses ? calls_to_choose(workload, size) : 0;
-        if (before) timer.time(buffers_, facts_of(workload), {copy, size, round, {before, 0}});
-        return timer.time(buffers_, facts_of(workload), task);
-    });
+    const std::size_t before = copy.chooses ? calls_to_choose(workload, size) : 0;
+    if (before) take_sample(buffers_, workload, {copy, size, round, {before, 0}});
+    return take_sample(buffers_, workload, task);
 }
 
 } // namespace asterope

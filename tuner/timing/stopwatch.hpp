@@ -85,11 +85,6 @@ class Stopwatch {
     /// Takes over the calibration of an earlier run, instead of calibrating.
     void set_calibration(std::size_t size, Workload workload, const Calibration& calibration);
 
-    /// Calls in one sample.
-    std::size_t calls(std::size_t size, Workload workload) const {
-        return calibration(size, workload).calls;
-    }
-
     /// Prepares the calls of small copies, which the first sample would do otherwise. Returns false
     /// where no size fits in the working set: there is nothing to time.
     bool prepare(Workload workload);

@@ -38,8 +38,7 @@ TimedCopy reference_copy(const std::string& name, CopyFunction function, std::si
             operation};
 }
 
-TimedCopy libc_at(std::size_t size, const std::map<std::string, std::size_t>& thresholds,
-                  Operation operation) {
+TimedCopy libc_at(std::size_t size, const LibcThresholds& thresholds, Operation operation) {
     const int effect = cache_effect_of_libc(size, thresholds, operation);
     return {libc_of(operation), 0, effect, nullptr, "libc", operation};
 }

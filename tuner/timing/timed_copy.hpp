@@ -3,10 +3,10 @@
 #pragma once
 
 #include <cstddef>
-#include <map>
 #include <string>
 #include <string_view>
 
+#include "machine/libc.hpp"
 #include "space/candidates.h"
 #include "space/space.hpp"
 
@@ -56,9 +56,8 @@ class SecondArgument {
 /// The copy of a tuple.
 TimedCopy timed_copy(const Candidate& candidate);
 
-/// libc's function on `size` bytes, with its effect on the caches; 0: small sizes. `thresholds`:
-/// see Machine::libc_thresholds.
-TimedCopy libc_at(std::size_t size, const std::map<std::string, std::size_t>& thresholds,
+/// libc's function on `size` bytes, with its effect on the caches; 0: small sizes.
+TimedCopy libc_at(std::size_t size, const LibcThresholds& thresholds,
                   Operation operation = Operation::copy);
 
 /// A reference. Logs give it the user's name behind kReferencePrefix, which tells it from

@@ -46,8 +46,7 @@ struct WorkloadFacts {
     double balanced;
     bool measured, waits_for_run_off, entry_point;
     std::string_view told_as; ///< its entry point serves this one, too; may be empty
-    double sets;              ///< its weight for sets; 0: sets are not timed so, as they have no
-                              ///< source
+    double sets; ///< its weight for sets; 0: sets, which have no source, are not timed so
 };
 
 inline constexpr WorkloadFacts kWorkloads[] = {

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "base/text.hpp"
 #include "instructions.h"
 #include "machine/libc.hpp"
 
@@ -49,10 +50,7 @@ std::string text_of(std::initializer_list<std::uint32_t> registers) {
         std::memcpy(bytes, &value, sizeof bytes);
         text.append(bytes, sizeof bytes);
     }
-    text.resize(std::min(text.size(), text.find('\0')));
-    text.erase(0, std::min(text.size(), text.find_first_not_of(' ')));
-    text.resize(text.find_last_not_of(' ') + 1);
-    return text;
+    return std::string(trim(std::string_view(text).substr(0, text.find('\0'))));
 }
 
 std::string read_brand() {

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "base/contains.hpp"
+#include "base/error.hpp"
 
 namespace asterope {
 
@@ -17,6 +18,18 @@ constexpr std::size_t kLeastLines = 17;
 /// A third is walked through: see arena_bytes.
 std::size_t walk_bytes_of(std::size_t cold_bytes) {
     return cold_bytes / 3 / 4096 * 4096;
+}
+
+/// Throws BadInput where calls count and no size can be drawn.
+void refuse_undrawable(const SmallCalls& small) {
+    const auto drawable = [&](const auto& pair) {
+        return pair.first <= small.largest && pair.second > 0;
+    };
+    if (small.weighting == Weighting::calls &&
+        std::ranges::none_of(small.statistics.sizes.pairs(), drawable)) {
+        throw BadInput("distribution " + small.statistics.name + " has no size of up to " +
+                       std::to_string(small.largest) + " bytes");
+    }
 }
 
 } // namespace
@@ -96,7 +109,7 @@ const char* Buffers::source_in_pages(std::size_t size, const WorkloadFacts& fact
     return sources_.try_emplace(advice, bytes, advice).first->second.take(size);
 }
 
-WalkPair Buffers::walk(const Arena& in, std::size_t stride) const {
+WalkPair Buffers::next_walk(const Arena& in, std::size_t stride) const {
     const bool own = &in == &arena; // else one of small copies alone, without slots or tail
     const std::size_t room = (own ? cold_bytes : in.bytes()) - kPhase - 64;
     // In a small arena, a walk of the largest copies begins among the slots.
@@ -113,10 +126,6 @@ WalkPair Buffers::walk(const Arena& in, std::size_t stride) const {
     go_on(walk.source, last.source);
     go_on(walk.destination, last.destination);
     return walk;
-}
-
-void Buffers::took(const Arena& in, const WalkPair& walk) {
-    walked_[&in] = {walk.source.next, walk.destination.next};
 }
 
 } // namespace asterope

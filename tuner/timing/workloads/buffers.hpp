@@ -94,11 +94,15 @@ struct Buffers {
     /// the arena's where they are to be huge, or where memory is too short for others.
     const char* source_in_pages(std::size_t size, const WorkloadFacts& facts);
 
-    /// A walk in steps of `stride` bytes. It begins at the page behind the end of the last walk
-    /// through `in`. So no walk meets lines of an earlier one, until the whole stretch has gone by.
-    WalkPair walk(const Arena& in, std::size_t stride) const;
-    /// Notes the end of a walk, where the next one begins. All workloads and sizes share it.
-    void took(const Arena& in, const WalkPair& walk);
+    /// Returns `time(walk)`, of a walk in steps of `stride` bytes. It begins at the page behind the
+    /// end of the last walk through `in`, of any workload and size. So no walk meets lines of an
+    /// earlier one, until the whole stretch has gone by.
+    template <class Time> double walk(const Arena& in, std::size_t stride, const Time& time) {
+        WalkPair walk = next_walk(in, stride);
+        const double seconds = time(walk);
+        walked_[&in] = {walk.source.next, walk.destination.next};
+        return seconds;
+    }
 
     const Arena& arena;
     std::size_t cache_bytes;
@@ -118,6 +122,8 @@ struct Buffers {
     std::optional<OtherData> other_data;   ///< once there was a sample of bystander
 
   private:
+    WalkPair next_walk(const Arena& in, std::size_t stride) const;
+
     std::map<std::size_t, SlotPair> slots_;
     std::map<PageAdvice, SourcePages> sources_;         ///< once there was a sample that takes them
     std::map<const Arena*, Sides<std::size_t>> walked_; ///< the ends of walks, in bytes

@@ -50,10 +50,8 @@ double time_places(Buffers& buffers, const WorkloadFacts& facts, const SampleTas
 
 double time_cold(Buffers& buffers, const WorkloadFacts& facts, const SampleTask& task) {
     if (!facts.walks) return time_places(buffers, facts, task, buffers.slots(task.size));
-    WalkPair walk = buffers.walk(buffers.arena, walked_stride(task.size));
-    const double seconds = time_places(buffers, facts, task, walk);
-    buffers.took(buffers.arena, walk);
-    return seconds;
+    return buffers.walk(buffers.arena, walked_stride(task.size),
+                        [&](WalkPair& walk) { return time_places(buffers, facts, task, walk); });
 }
 
 } // namespace

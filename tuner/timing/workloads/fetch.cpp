@@ -42,10 +42,8 @@ double time_fetches(Buffers& buffers, const SampleTask& task, Sides<Place>& plac
 double time_fetch(Buffers& buffers, const WorkloadFacts& facts, const SampleTask& task) {
     const auto known = [](std::size_t) { return std::size_t{0}; };
     if (!facts.walks) return time_fetches(buffers, task, buffers.slots(task.size), known);
-    WalkPair walk = buffers.walk(buffers.arena, walked_stride(task.size));
-    const double seconds = time_fetches(buffers, task, walk, known);
-    buffers.took(buffers.arena, walk);
-    return seconds;
+    return buffers.walk(buffers.arena, walked_stride(task.size),
+                        [&](WalkPair& walk) { return time_fetches(buffers, task, walk, known); });
 }
 
 /// The destination's slots are the table: no source of this sample lies there. Each look-up has a

@@ -31,12 +31,13 @@ double time_fixed_size(Buffers& buffers, const WorkloadFacts& facts, const Sampl
     const char* source = arena.source() + place;
     char* destination = arena.destination() + kPhase + place;
     SmallCaller call(task.copy, facts.reads);
-    return call.time(calls_of(facts, size) / 8, calls_of(facts, size), [&](std::size_t count) {
+    const auto run = [&](std::size_t count) {
         for (std::size_t i = 0; i < count; ++i) {
             const Misalignment past = misalignment(task.round + i);
             call(destination + past.destination, source + past.source, size);
         }
-    });
+    };
+    return time_calls(run, calls_of(facts, size) / 8, calls_of(facts, size));
 }
 
 double time_walked_size(Buffers& buffers, const WorkloadFacts& facts, const SampleTask& task,
@@ -45,19 +46,18 @@ double time_walked_size(Buffers& buffers, const WorkloadFacts& facts, const Samp
     const Misalignment past = misalignment(task.round);
     const char* source = arena.source() + past.source;
     char* destination = arena.destination() + kPhase + past.destination;
-    WalkPair walk = buffers.walk(arena, size);
     SmallCaller call(task.copy, facts.reads);
-    const std::size_t calls = calls_of(facts, size);
-    const double seconds = call.time(calls / 8, calls, [&](std::size_t count) {
-        WalkPair next = walk; // a copy of its own may stay in registers
-        for (std::size_t i = 0; i < count; ++i) {
-            char* to = destination + next.destination.take();
-            call(to, source + next.source.take(), size);
-        }
-        walk = next;
+    return buffers.walk(arena, size, [&](WalkPair& walk) {
+        const auto run = [&](std::size_t count) {
+            WalkPair next = walk; // a copy of its own may stay in registers
+            for (std::size_t i = 0; i < count; ++i) {
+                char* to = destination + next.destination.take();
+                call(to, source + next.source.take(), size);
+            }
+            walk = next;
+        };
+        return time_calls(run, calls_of(facts, size) / 8, calls_of(facts, size));
     });
-    buffers.took(arena, walk);
-    return seconds;
 }
 
 const std::vector<std::size_t>& sizes_of(const WorkloadFacts& facts) {

@@ -20,7 +20,7 @@ constexpr std::size_t kLargestSpread = 63;
 
 /// `sizes`, each as often as its bytes are copied; empty where no size up to `largest` counts.
 std::optional<Distribution> by_bytes(const Distribution& sizes, std::size_t largest) {
-    std::vector<std::pair<std::size_t, double>> pairs;
+    Distribution::Pairs pairs;
     for (const auto& [size, probability] : sizes.pairs()) {
         const double weight = probability * static_cast<double>(size);
         if (size <= largest && weight > 0) pairs.emplace_back(size, weight);

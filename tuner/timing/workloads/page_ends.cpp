@@ -14,9 +14,8 @@ namespace asterope {
 
 PageEnds::PageEnds(std::size_t bytes)
     : page_(page_size()), stretch_bytes_((bytes + page_ - 1) / page_ * page_),
-      memory_(2 * kStretches * stride()) {
-    // A huge page would bring the untouched pages along. Kernels without huge pages refuse.
-    madvise(memory_.begin(), memory_.bytes(), MADV_NOHUGEPAGE);
+      // a huge page would bring the untouched pages along
+      memory_(2 * kStretches * stride(), FreshMemory::own, PageAdvice::small) {
     for (std::size_t i = 0; i < 2 * kStretches; ++i) {
         char* stretch = memory_.begin() + i * stride();
         fill_with_data(stretch, stretch_bytes_);

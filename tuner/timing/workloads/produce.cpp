@@ -43,7 +43,7 @@ void copy_uncached(Buffers& buffers, char* source, std::size_t size) {
 }
 
 template <Make make>
-double time_calls(Buffers& buffers, bool reads, const SampleTask& task, const Take& take) {
+double time_groups(Buffers& buffers, bool reads, const SampleTask& task, const Take& take) {
     struct Call {
         char *destination, *source;
     };
@@ -80,18 +80,17 @@ template <Make make>
 double time_produce(Buffers& buffers, const WorkloadFacts& facts, const SampleTask& task) {
     if (facts.destination_cached) {
         const std::size_t tail = buffers.cold_bytes;
-        return time_calls<make>(buffers, facts.reads, task, [=] { return tail; });
+        return time_groups<make>(buffers, facts.reads, task, [=] { return tail; });
     }
     if (!facts.walks) {
         SlotPair& slots = buffers.slots(task.size);
-        return time_calls<make>(buffers, facts.reads, task,
-                                [&] { return slots.take().destination; });
+        return time_groups<make>(buffers, facts.reads, task,
+                                 [&] { return slots.take().destination; });
     }
-    WalkPair walk = buffers.walk(buffers.arena, walked_stride(task.size));
-    const double seconds =
-        time_calls<make>(buffers, facts.reads, task, [&] { return walk.take().destination; });
-    buffers.took(buffers.arena, walk);
-    return seconds;
+    return buffers.walk(buffers.arena, walked_stride(task.size), [&](WalkPair& walk) {
+        return time_groups<make>(buffers, facts.reads, task,
+                                 [&] { return walk.take().destination; });
+    });
 }
 
 } // namespace

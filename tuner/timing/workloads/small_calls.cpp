@@ -1,9 +1,7 @@
-// The calls that the workloads of small copies make, and their timing.
+// The usual sizes of caches, and one sample of a sequence of calls.
 #include "timing/workloads/small_calls.hpp"
 
 #include <algorithm>
-
-#include "base/error.hpp"
 
 namespace asterope {
 
@@ -13,17 +11,6 @@ std::size_t cache_bytes(const std::vector<Cache>& caches, int level) {
         if (cache.level <= level) bytes = std::max(bytes, cache.bytes);
     }
     return bytes ? bytes : std::size_t{32} << (10 + 5 * (level - 1)); // 32 KiB, 1 MiB, 32 MiB
-}
-
-void refuse_undrawable(const SmallCalls& small) {
-    const auto& pairs = small.statistics.sizes.pairs();
-    const auto drawable = [&](const auto& pair) {
-        return pair.first <= small.largest && pair.second > 0;
-    };
-    if (small.weighting == Weighting::calls && std::ranges::none_of(pairs, drawable)) {
-        throw BadInput("distribution " + small.statistics.name + " has no size of up to " +
-                       std::to_string(small.largest) + " bytes");
-    }
 }
 
 double time_sequence(CallSequence& sequence, const TimedCopy& copy, Weighting weighting,
@@ -38,12 +25,13 @@ double time_sequence(CallSequence& sequence, const TimedCopy& copy, Weighting we
     keep(listed);
     SmallCaller call(copy, read);
     // Untimed calls bring the copy and the working set into their caches. No call is repeated.
-    const double seconds = call.time(sequence.warm, sequence.timed, [&](std::size_t count) {
+    const auto run = [&](std::size_t count) {
         for (const std::size_t end = sequence.next + count; sequence.next < end; ++sequence.next) {
             const CallSequence::Call& one = sequence.calls[sequence.next];
             call(sequence.destination + one.destination, sequence.source + one.source, one.size);
         }
-    });
+    };
+    const double seconds = time_calls(run, sequence.warm, sequence.timed);
     if (weighting == Weighting::calls) return seconds;
     double bytes = 0;
     for (std::size_t i = sequence.next - sequence.timed; i < sequence.next; ++i) {

@@ -4,12 +4,11 @@
 #include <cstdint>
 #include <vector>
 
-#include "machine/cpu.hpp"
 #include "machine/machine.hpp"
 #include "timing/arena.hpp"
 #include "timing/buffer_access.hpp"
-#include "timing/clock.hpp"
 #include "timing/distribution.hpp"
+#include "timing/repeated_copy.hpp"
 #include "timing/timed_copy.hpp"
 #include "timing/workloads/page_ends.hpp"
 
@@ -44,9 +43,6 @@ inline constexpr std::size_t kMostOfACache = std::size_t{64} << 20;
 
 /// Bytes of the largest cache up to that level; a usual size if the machine names no such cache.
 std::size_t cache_bytes(const std::vector<Cache>& caches, int level);
-
-/// Throws BadInput where calls count and no size can be drawn.
-void refuse_undrawable(const SmallCalls& small);
 
 /// Calls in the order in which they are made. Each sample makes the next ones of a sequence that is
 /// far longer than branch predictors remember. They learn ten thousand calls by heart. If all
@@ -93,15 +89,6 @@ class SmallCaller {
         if (!read_) return;
         if (++calls_ % 2) sum_ += read_end(to, bytes);
         sum_ += read_copy(to, bytes);
-    }
-
-    /// Seconds a call of `timed` calls, after `untimed` ones; `run(calls)` makes them.
-    template <class Run> double time(std::size_t untimed, std::size_t timed, const Run& run) {
-        clean_vector_state();
-        run(untimed);
-        const std::uint64_t begin = ticks();
-        run(timed);
-        return seconds_between(begin, ticks()) / static_cast<double>(timed);
     }
 
   private:
