@@ -124,12 +124,15 @@ def _identity(path: str | os.PathLike, profile: Profile) -> tuple | None:
 
 def _parts(name: str, profile: Profile, prefix: str, asks: Asks) -> dict[str, Any]:
     """The templates' `r` here: a profile's functions, its names and its CPU."""
-    routine = parts_of(profile, f"{prefix}_{_symbol(name)}", asks)
+    symbol = _symbol(name)
+    routine = parts_of(profile, f"{prefix}_{symbol}", asks)
+    for other in routine["others"]:
+        other["symbol"] = symbol
     cpu = profile.raw.get("machine", {}).get("cpu", {})
     return {
         **routine,
         "name": name,
-        "symbol": _symbol(name),
+        "symbol": symbol,
         "for_whom": cpu.get("brand") or profile.source or "no machine in the profile",
         "functions": _functions(routine["intent_steps"], [o["name"] for o in routine["others"]]),
         "cpu": _cpu(

@@ -413,6 +413,7 @@ def shared_parts(routines: Sequence[dict[str, Any]], *, fallback: bool) -> dict[
         "asks_mode": any(part["mode"] for own in parts.values() for part in own),
         # whether the functions of some operation ask if pages are to be prepared
         "everywhere": any(part["everywhere"] for own in parts.values() for part in own),
+        "extended": any(routine["extended"] for routine in routines),
         "measured": any(step["ratio"] is not None for step in steps),
         "bandwidths": any(step["bandwidth"] is not None for step in steps),
         "has_memset": MEMSET in parts,
@@ -475,7 +476,6 @@ def _shared(
         "short_ways": [t for t in tuples if minimum <= t.short_way] + [pipelines.PLAIN] * untuned,
         "plain": pipelines.PLAIN,
         "plain_small": small_space.PLAIN,
-        "extended": any(part["extended"] for part in parts),
         # the least that any pipeline does, in bytes
         "minimum": minimum,
     }
