@@ -183,11 +183,6 @@ class Pipelines(axis.Space):
         """By axis."""
         return {one.field: one.values for one in self.AXES}
 
-    @property
-    def MARKED(self) -> tuple[Axis, ...]:
-        """The axes with a mark."""
-        return self.Tuple.MARKED
-
     def why_not(self, **values: Any) -> str | None:
         """Why the tuple does not exist, or None if it does. Missing axes have their default."""
         values = {one.field: one.default for one in self.AXES} | values
