@@ -163,7 +163,7 @@ def _cpu(cpu: Mapping[str, Any], needs: Sequence[str], no_stepping: int) -> dict
 
 
 def _listing(routines: Sequence[Mapping[str, Any]], title: str) -> list[tuple[str, str]]:
-    """Names, padded, and what each stands for; `title`: what texts call the architecture."""
+    """Names, padded, and the machine of each; `title`: the architecture's name in texts."""
     rows = [(r["name"], r["for_whom"]) for r in routines]
     rows.append((FALLBACK, f"any {title} CPU"))
     width = max(len(name) for name, _ in rows)

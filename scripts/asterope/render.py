@@ -31,7 +31,7 @@ ENTRIES = (*INTENTS, FRESH)
 
 
 def template_folder() -> Path:
-    """The one with what all architectures share."""
+    """The folder of the templates that all architectures share."""
     package = Path(__file__).resolve().parent
     for root in (package / "templates", package.parents[1] / "templates"):
         if root.is_dir():
@@ -63,7 +63,7 @@ def _environment(architecture: str) -> jinja2.Environment:
     environment.globals["architecture_title"] = here.TITLE
     environment.globals["stepping_bits"] = here.STEPPING_BITS
     environment.globals["heeded_below"] = here.HEEDED_BELOW
-    # by the operations' names: what any CPU runs, and which have a value in place of a source
+    # by the operations' names: the small ones of any CPU; the operations without a source
     plain = {one.name: kinds_of(here)[one.name, "small"].PLAIN for one in OPERATIONS}
     environment.globals["plain_small_of"] = plain
     environment.globals["sets"] = [name for name, small in plain.items() if not small.loads]
@@ -211,7 +211,7 @@ def parts_of(profile: Profile, prefix: str, asks: Asks = NOTHING) -> dict[str, A
         "alias": alias,
         "overlapping": move,
         "overlapping_ratio": overlapping and overlapping.evidence.get("ratio"),
-        # what a profile without small copies of its own has for their sizes
+        # choices for small sizes in a profile without small copies of its own
         "stood_in_for": [
             choice
             for choice in profile.of("pipelines")
@@ -352,7 +352,7 @@ def shared_parts(routines: Sequence[dict[str, Any]], *, fallback: bool) -> dict[
     steps = [step for routine in routines for step in routine["steps"]]
     senses = _numbered_senses(parts)
     sharing = [routine for routine in routines if routine["shares"]]
-    # the plain one is that of any CPU: of what runs where a profile's does not
+    # the plain one runs on any CPU, also where a profile's do not
     overlapping = list(
         dict.fromkeys(
             [

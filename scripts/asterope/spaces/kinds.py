@@ -87,7 +87,7 @@ KINDS = (
         alone=True,
         begins=members.MINIMUM_OF_ALIASED,
     ),
-    # what copies that sense begin with
+    # the probes of copies that sense
     Kind(
         MEMCPY,
         "probes",
@@ -112,7 +112,7 @@ KINDS = (
     # how the pages of the destination are prepared, as asterope_memcpy_fresh does
     Kind(MEMCPY, "fresh", "", begins=fresh.LEAST_BYTES),
     Kind(MEMSET, "pipelines", "set_pipelines"),
-    # what sets that sense begin with
+    # the probes of sets that sense
     Kind(
         MEMSET,
         "probes",

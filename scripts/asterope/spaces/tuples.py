@@ -175,7 +175,7 @@ class Pipelines(axis.Space):
 
     by_rule: tuple[str, ...] = ()
 
-    # A candidate does any size from here up; the small copies are for what is below.
+    # A candidate does any size from here up; small copies do those below.
     MINIMUM_BYTES: ClassVar[int] = 128
 
     @property
