@@ -372,6 +372,7 @@ def shared_parts(routines: Sequence[dict[str, Any]], *, fallback: bool) -> dict[
             }
             for operation, own in parts.items()
         },
+        "parts_of": parts,
         "senses": senses,
         "intents": [
             workload
