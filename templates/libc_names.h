@@ -56,9 +56,7 @@ ASTEROPE_ALIAS(__mempcpy, mempcpy, (void *__restrict to, const void *__restrict 
 
 #ifdef ASTEROPE_ROUTINE_SETS
 ASTEROPE_ALIAS(memset, memset, (void *destination, int value, size_t bytes));
-#endif
 
-#ifdef ASTEROPE_ROUTINE_SETS
 ASTEROPE_CHECKED void bzero(void *destination, size_t bytes);
 
 void bzero(void *destination, size_t bytes)
@@ -72,39 +70,18 @@ void bzero(void *destination, size_t bytes)
 /* What -D_FORTIFY_SOURCE calls: `room` is the size of the destination as the compiler knows it.
  * glibc's __chk_fail ends the program with its usual message. */
 void __chk_fail(void) __attribute__((noreturn));
-ASTEROPE_CHECKED void *__memcpy_chk(void *destination, const void *source, size_t bytes,
-                                    size_t room);
-ASTEROPE_CHECKED void *__memmove_chk(void *destination, const void *source, size_t bytes,
-                                     size_t room);
-ASTEROPE_CHECKED void *__mempcpy_chk(void *destination, const void *source, size_t bytes,
-                                     size_t room);
-
-void *__memcpy_chk(void *destination, const void *source, size_t bytes, size_t room)
-{
-    if (bytes > room) __chk_fail();
-    return ASTEROPE_OWN(memmove)(destination, source, bytes);
-}
-
-void *__memmove_chk(void *destination, const void *source, size_t bytes, size_t room)
-{
-    if (bytes > room) __chk_fail();
-    return ASTEROPE_OWN(memmove)(destination, source, bytes);
-}
-
-void *__mempcpy_chk(void *destination, const void *source, size_t bytes, size_t room)
-{
-    if (bytes > room) __chk_fail();
-    return ASTEROPE_OWN(mempcpy)(destination, source, bytes);
-}
-
+#define ASTEROPE_FORTIFIED(other, name, type) \
+    ASTEROPE_CHECKED void *other(void *to, type from, size_t bytes, size_t room); \
+    void *other(void *to, type from, size_t bytes, size_t room) \
+    { \
+        if (bytes > room) __chk_fail(); \
+        return ASTEROPE_OWN(name)(to, from, bytes); \
+    }
+ASTEROPE_FORTIFIED(__memcpy_chk, memmove, const void *)
+ASTEROPE_FORTIFIED(__memmove_chk, memmove, const void *)
+ASTEROPE_FORTIFIED(__mempcpy_chk, mempcpy, const void *)
 #ifdef ASTEROPE_ROUTINE_SETS
-ASTEROPE_CHECKED void *__memset_chk(void *destination, int value, size_t bytes, size_t room);
-
-void *__memset_chk(void *destination, int value, size_t bytes, size_t room)
-{
-    if (bytes > room) __chk_fail();
-    return ASTEROPE_OWN(memset)(destination, value, bytes);
-}
+ASTEROPE_FORTIFIED(__memset_chk, memset, int)
 #endif
 
 #endif

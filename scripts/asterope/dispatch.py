@@ -124,12 +124,15 @@ def _identity(path: str | os.PathLike, profile: Profile) -> tuple | None:
 
 def _parts(name: str, profile: Profile, prefix: str, asks: Asks) -> dict[str, Any]:
     """The templates' `r` here: a profile's functions, its names and its CPU."""
-    routine = parts_of(profile, f"{prefix}_{_symbol(name)}", asks)
+    symbol = _symbol(name)
+    routine = parts_of(profile, f"{prefix}_{symbol}", asks)
+    for other in routine["others"]:
+        other["symbol"] = symbol
     cpu = profile.raw.get("machine", {}).get("cpu", {})
     return {
         **routine,
         "name": name,
-        "symbol": _symbol(name),
+        "symbol": symbol,
         "for_whom": cpu.get("brand") or profile.source or "no machine in the profile",
         "functions": _functions(routine["intent_steps"], [o["name"] for o in routine["others"]]),
         "cpu": _cpu(
@@ -160,7 +163,7 @@ def _cpu(cpu: Mapping[str, Any], needs: Sequence[str], no_stepping: int) -> dict
 
 
 def _listing(routines: Sequence[Mapping[str, Any]], title: str) -> list[tuple[str, str]]:
-    """Names, padded, and what each stands for; `title`: what texts call the architecture."""
+    """Names, padded, and the machine of each; `title`: the architecture's name in texts."""
     rows = [(r["name"], r["for_whom"]) for r in routines]
     rows.append((FALLBACK, f"any {title} CPU"))
     width = max(len(name) for name, _ in rows)

@@ -14,8 +14,6 @@
 #include "space/candidates.h"
 #include "touched_pages.h"
 
-enum { LEAST = 16384 };
-
 /* With how many pipelines the copy of a probe goes on. */
 static int ways_of(const struct asterope_copy* probe) {
     return strncmp(probe->name, "both ", 5) == 0   ? 4
@@ -482,23 +480,9 @@ static bool heeds_readers(UNUSED const struct asterope_copy* probe) {
 
 static const struct asterope_copy* reading;
 
-/* Its `read` as a copy. In each page that it asks, it may change one byte of the destination to
- * that of the source. It must leave the other bytes as they were. */
 static void* read_then_copy(void* destination, const void* source, size_t bytes,
                             UNUSED size_t distance) {
-    static unsigned char before[2 * LEAST];
-    memcpy(before, destination, bytes);
-    reading->read(destination, source, bytes);
-    const unsigned char *const to = destination, *const from = source;
-    const char* asked = ways_of(reading) > 2 ? strchr(reading->name, ' ') : "0";
-    size_t changed = 0, wrong = 0;
-    for (size_t i = 0; i < bytes; ++i) {
-        changed += to[i] != before[i];
-        wrong += to[i] != before[i] && to[i] != from[i];
-    }
-    if (wrong != 0 || changed > strtoull(asked, NULL, 10)) {
-        copy_check_abort("reading the ticks changed more than a byte of each page");
-    }
+    read_ticks(reading, destination, source, bytes, false);
     return memcpy(destination, source, bytes);
 }
 
@@ -547,12 +531,5 @@ static bool check(const struct asterope_copy* probe) {
 int main(void) {
     IN_THE_MIDDLE_OF_A_STRETCH();
     copy_check_start((1 << 20) + 64);
-    bool right = true;
-    for (size_t k = 0; k < asterope_copies.kind_count; ++k) {
-        const struct asterope_kind* const kind = &asterope_copies.kinds[k];
-        for (size_t i = 0; kind->copies->read && i < kind->count; ++i) {
-            right &= check(&kind->copies[i]);
-        }
-    }
-    return right ? 0 : 1;
+    return check_probes(&asterope_copies, check) ? 0 : 1;
 }

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 from architectures import X86_64, Architecture, each
 from asterope.render import render_candidates
-from asterope.spaces.probes import HEEDING, PROBES, PROBES_OF_SETS
+from asterope.spaces.probes import HEEDING, PROBES, PROBES_OF_SETS, Probe
 from copy_programs import REPOSITORY, need, output_of, render, run
 from disassembly import disassemble
 from sampling import sampled
@@ -38,47 +39,46 @@ def sensing_check(
     return arch.candidates_check(folder, text, objects, name)
 
 
+def assert_ok_with(lines: list[str], probes: Sequence[Probe]) -> None:
+    """All probes are right, and no others are there."""
+    assert not [line for line in lines if line.startswith("FAIL")], "\n".join(lines)
+    assert [line for line in lines if line.startswith("ok ")] == [f"ok {p.name}" for p in probes]
+
+
+def readings_of(lines: list[str], probe: Probe) -> list[list[list[int]]]:
+    """The pages that each reading of the probe touched: of each side. Those of the first side are
+    in the middle of its stretches, another place each time."""
+    prefix, length = f"pages {probe.name}:", 64 // probe.lines
+    sides = [x[len(prefix) :].split("|") for x in lines if x.startswith(prefix)]
+    readings = [[[*map(int, side.split())] for side in reading] for reading in sides]
+    assert len(readings) == 32
+    for pages, *_ in readings:
+        assert [page // length for page in pages] == [*range(probe.lines)]
+        assert len({page % length for page in pages}) == 1
+        assert length // 4 <= pages[0] < 3 * length // 4
+    assert len({pages[0] for pages, *_ in readings}) > 1, probe.name
+    return readings
+
+
 @each()
 def test_every_sensing_copy_copies_right_and_looks_where_it_should(tmp_path, objects, arch):
-    """At a new place each time, in the middle of its stretches."""
     done = run(*arch.on(), sensing_check(arch, tmp_path, objects))
     lines = done.stdout.splitlines()
-    wrong = [line for line in lines if line.startswith("FAIL")]
-    assert not wrong, "\n".join(wrong)
+    assert_ok_with(lines, PROBES)
     assert done.returncode == 0, done.stderr
-    assert [line for line in lines if line.startswith("ok ")] == [f"ok {p.name}" for p in PROBES]
     for probe in PROBES:
-        # the pages that each reading touched: of the source, and of the destination
-        prefix = f"pages {probe.name}:"
-        sides = [line[len(prefix) :].split("|") for line in lines if line.startswith(prefix)]
-        readings = [([*map(int, a.split())], [*map(int, b.split())]) for a, b in sides]
-        assert len(readings) == 32
-        length = 64 // probe.lines
-        for source, destination in readings:
-            assert [page // length for page in source] == [*range(probe.lines)]
-            assert len({page % length for page in source}) == 1
-            assert length // 4 <= source[0] < 3 * length // 4
+        for source, destination in readings_of(lines, probe):
             assert destination == ([] if probe.kind == "source" else source)
-        assert len({source[0] for source, _ in readings}) > 1, probe.name
 
 
 @of_x86_64
 def test_every_set_that_senses_sets_right_and_looks_where_it_should(tmp_path, objects, arch, case):
     done = run(sensing_check(arch, tmp_path, objects, name="set_sensing_check"))
     lines = done.stdout.splitlines()
-    assert not [line for line in lines if line.startswith("FAIL")], done.stdout
+    assert_ok_with(lines, PROBES_OF_SETS)
     assert done.returncode == 0, done.stderr
-    ended = [line for line in lines if line.startswith("ok ")]
-    assert ended == [f"ok {probe.name}" for probe in PROBES_OF_SETS]
     for probe in PROBES_OF_SETS:
-        prefix, length = f"pages {probe.name}:", 64 // probe.lines
-        readings = [[*map(int, x[len(prefix) :].split())] for x in lines if x.startswith(prefix)]
-        assert len(readings) == 32
-        for pages in readings:
-            assert [page // length for page in pages] == [*range(probe.lines)]
-            assert len({page % length for page in pages}) == 1
-            assert length // 4 <= pages[0] < 3 * length // 4
-        assert len({pages[0] for pages in readings}) > 1, probe.name
+        assert all(len(sides) == 1 for sides in readings_of(lines, probe))
 
 
 WRONGLY, MORE = "went on wrongly", "reading the ticks changed more"

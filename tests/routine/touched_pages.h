@@ -1,11 +1,13 @@
-/* Which pages a probe touches, for the checks of sensing copies and of sets that sense. */
+/* What the checks of sensing copies and of sets that sense have alike: all of their probes, the
+ * pages and the bytes that these touch. */
 #pragma once
 
+#include "copy_check.h"
 #include "harness.h"
 #include "sensing_clock.h"
 #include "space/candidates.h"
 
-enum { PAGES = 64, READINGS = 32 };
+enum { LEAST = 16384, PAGES = 64, READINGS = 32 };
 
 /* The source, and behind it the destination. */
 static unsigned char sides[2 * PAGES][PAGE] __attribute__((aligned(PAGE)));
@@ -43,4 +45,38 @@ static void print_pages(const struct asterope_copy* probe, const void* byte) {
         printf("\n");
     }
     sigaction(SIGSEGV, &before, NULL);
+}
+
+/* Lets the probe read its ticks. In each page that it asks, it may change one byte of the
+ * destination to that of the source; a set's probe, to the byte that is `source`. It must leave the
+ * other bytes as they were. */
+static void read_ticks(const struct asterope_copy* probe, unsigned char* to, const void* source,
+                       size_t bytes, bool sets) {
+    static unsigned char before[2 * LEAST];
+    const unsigned char* const from = source;
+    const bool asks = strncmp(probe->name, "source ", 7) != 0;
+    size_t changed = 0, wrong = 0;
+    memcpy(before, to, bytes);
+    probe->read(to, source, bytes);
+    for (size_t i = 0; i < bytes; ++i) {
+        const unsigned char wanted = sets ? (unsigned char)(size_t)source : from[i];
+        changed += to[i] != before[i];
+        wrong += to[i] != before[i] && to[i] != wanted;
+    }
+    if (wrong != 0 || changed > (asks ? strtoull(strchr(probe->name, ' '), NULL, 10) : 0)) {
+        copy_check_abort("reading the ticks changed more than a byte of each page");
+    }
+}
+
+/* Whether all probes of a space pass the check. */
+static bool check_probes(const struct asterope_space* space,
+                         bool (*check)(const struct asterope_copy* probe)) {
+    bool right = true;
+    for (size_t k = 0; k < space->kind_count; ++k) {
+        const struct asterope_kind* const kind = &space->kinds[k];
+        for (size_t i = 0; kind->copies->read && i < kind->count; ++i) {
+            right &= check(&kind->copies[i]);
+        }
+    }
+    return right;
 }

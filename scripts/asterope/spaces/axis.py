@@ -132,19 +132,13 @@ class Copy:
     @property
     def needs(self) -> tuple[str, ...]:
         """The CPU features beyond those that all CPUs of the architecture have."""
-        return needs_of(self.AXES, vars(self))
-
-
-def needs_of(axes: Iterable[Axis], values: Mapping[str, Value]) -> tuple[str, ...]:
-    """The features that a copy with these values needs."""
-    needed = [
-        (need, axis.implied_by.split())
-        for axis in axes
-        if axis.field in values
-        for need in axis.needs(values[axis.field]).split()
-    ]
-    named = {need for need, _ in needed}
-    return tuple(need for need, implied_by in needed if named.isdisjoint(implied_by))
+        needed = [
+            (need, axis.implied_by.split())
+            for axis in self.AXES
+            for need in axis.needs(getattr(self, axis.field)).split()
+        ]
+        named = {need for need, _ in needed}
+        return tuple(need for need, implied_by in needed if named.isdisjoint(implied_by))
 
 
 def why_outside(axes: Iterable[Axis], values: Mapping[str, Value]) -> str | None:

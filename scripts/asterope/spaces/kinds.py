@@ -18,17 +18,13 @@ class Operation:
     """A tuned function of libc. The tuner's C calls its pipelines `space`, and the macro `function`
     of candidate.j2 writes one of them.
 
-    The header of a routine `says` what its function does; it says more of memcpy. `mapped`: places
-    of a program's calls may choose its way (--places). `libc`: libc's function that does the same,
-    if its name differs.
+    The header of a routine `says` what its function does; it says more of memcpy.
     """
 
     name: str
     space: str
     function: str
     says: str = ""
-    mapped: bool = True
-    libc: str = ""
 
 
 OPERATIONS = (
@@ -91,7 +87,7 @@ KINDS = (
         alone=True,
         begins=members.MINIMUM_OF_ALIASED,
     ),
-    # what copies that sense begin with
+    # the probes of copies that sense
     Kind(
         MEMCPY,
         "probes",
@@ -116,7 +112,7 @@ KINDS = (
     # how the pages of the destination are prepared, as asterope_memcpy_fresh does
     Kind(MEMCPY, "fresh", "", begins=fresh.LEAST_BYTES),
     Kind(MEMSET, "pipelines", "set_pipelines"),
-    # what sets that sense begin with
+    # the probes of sets that sense
     Kind(
         MEMSET,
         "probes",

@@ -1,4 +1,4 @@
-"""The kinds of copies beside the pipelines: what a copy of each has on every architecture."""
+"""The kinds of copies beside the pipelines: the part of each that all architectures share."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MINIMUM_OF_ALIASED = 512
 
 @dataclass(frozen=True)
 class Overlapping(Copy):
-    """A copy for buffers that overlap or alias: what carries the data, how many bytes at a time."""
+    """A copy for buffers that overlap or alias: its registers, and the bytes of a turn."""
 
     rt: str
     block: int
@@ -31,7 +31,7 @@ class Overlapping(Copy):
 
 @dataclass(frozen=True)
 class Small(Copy):
-    """A small copy: how it takes up to 64 bytes, what carries them or more, up to which bound."""
+    """A small copy: its shape up to 64 bytes, its registers, the order of its tests, its bound."""
 
     shape: str
     rt: str

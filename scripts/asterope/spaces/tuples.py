@@ -175,18 +175,13 @@ class Pipelines(axis.Space):
 
     by_rule: tuple[str, ...] = ()
 
-    # A candidate does any size from here up; the small copies are for what is below.
+    # A candidate does any size from here up; small copies do those below.
     MINIMUM_BYTES: ClassVar[int] = 128
 
     @property
     def VALUES(self) -> Mapping[str, tuple[Any, ...]]:
         """By axis."""
         return {one.field: one.values for one in self.AXES}
-
-    @property
-    def MARKED(self) -> tuple[Axis, ...]:
-        """The axes with a mark."""
-        return self.Tuple.MARKED
 
     def why_not(self, **values: Any) -> str | None:
         """Why the tuple does not exist, or None if it does. Missing axes have their default."""

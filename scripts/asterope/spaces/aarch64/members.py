@@ -25,7 +25,7 @@ class _SmallCopy(members.Small):
 
 
 class _SmallSet(_SmallCopy):
-    """One small set: how it takes up to 64 bytes, what carries them, up to which bound."""
+    """One small set."""
 
     AXES = members.of_sets(
         _SmallCopy.AXES,

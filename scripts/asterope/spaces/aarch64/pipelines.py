@@ -1,8 +1,8 @@
-"""The space of pipelines: which tuples exist, and what each needs of the CPU.
+"""The space of pipelines: the tuples that exist, and the CPU features that each needs.
 
 A tuple is (rt, lt, st, pt, ps, pd), named as in Kappes and Anastasiadis, "Asterope", PLOS 2021, and
-the axes with a mark. The paper knows x86-64 only: here its part of the space is what is searched
-first, and the axes with a mark around its best. Non-temporal loads and stores are hints on this
+the axes with a mark. The paper knows x86-64 only: here its part of the space is searched first, and
+the axes with a mark around its best. Non-temporal loads and stores are hints on this
 architecture (Arm ARM, C3.2.5): they need no alignment, and no barrier behind them.
 
 A line is 64 bytes here, even if those of the CPU's caches are larger.
@@ -99,8 +99,8 @@ _INTERLEAVED_PREFETCH_SIZES = (2, 4, 8)
 
 Tuple = tuples.classes(__name__, AXES, vectors=VECTORS, whole=(MOPS,), edges=("Q",))
 
-# Loads and stores and nothing else, on any AArch64 CPU: what copies where the CPU lacks what the
-# winners need, and where noise hid which copy is the fastest.
+# Loads and stores alone: any AArch64 CPU runs them. They copy where the CPU lacks a feature of the
+# winners, and where noise hid the fastest copy.
 _PLAIN = Tuple("Q", "T", "T", "none", 0, 0)
 
 

@@ -1,4 +1,4 @@
-"""What carries data on AArch64, and what it needs of the CPU.
+"""The registers and instructions that carry data on AArch64, and the CPU features that they need.
 
 X: pairs of general registers, 16 bytes a pair. Q: pairs of 128-bit registers, 32 bytes a pair. SVE:
 vectors of the CPU's own length. MOPS: the instructions that copy or set any number of bytes.
@@ -16,5 +16,5 @@ CLEARS_LINES = "zva64"
 
 
 def needs(rt: str) -> str:
-    """The CPU feature of a register type; none for what every CPU has."""
+    """The CPU feature of a register type; empty for those that every CPU has."""
     return _NEEDS.get(rt, "")

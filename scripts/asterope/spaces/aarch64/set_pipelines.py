@@ -51,8 +51,8 @@ Tuple = tuples.classes(
     stem="set",
 )
 
-# Stores and nothing else, on any AArch64 CPU: what sets where the CPU lacks what the winners need,
-# and where noise hid which set is the fastest.
+# Stores alone: any AArch64 CPU runs them. They set where the CPU lacks a feature of the winners,
+# and where noise hid the fastest set.
 _PLAIN = Tuple("Q", "T")
 
 

@@ -1,4 +1,4 @@
-"""The space of pipelines: which tuples exist, and what each needs of the CPU.
+"""The space of pipelines: the tuples that exist, and the CPU features that each needs.
 
 A tuple is (rt, lt, st, pt, ps, pd) as in Kappes and Anastasiadis, "Asterope", PLOS 2021. These are
 register type, load type, store type, prefetch type, prefetch size and prefetch distance in cache

@@ -7,5 +7,5 @@ _NEEDS = {"YMM": "avx2", "ZMM": "avx512f"}
 
 
 def needs(rt: str) -> str:
-    """The CPU feature of a register type; none for what every CPU has."""
+    """The CPU feature of a register type; empty for those that every CPU has."""
     return _NEEDS.get(rt, "")

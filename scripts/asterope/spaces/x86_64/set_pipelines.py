@@ -49,8 +49,8 @@ _NESTING = ("pw", "tb", "st", "rt")
 
 Tuple = tuples.classes(__name__, AXES, AXES_OF_COPIES, vectors=VECTORS, whole=WHOLE, stem="set")
 
-# Stores and nothing else, on any x86-64 CPU: what sets where the CPU lacks what the winners need,
-# and where noise hid which set is the fastest.
+# Stores alone: any x86-64 CPU runs them. They set where the CPU lacks a feature of the winners, and
+# where noise hid the fastest set.
 _PLAIN = Tuple("XMM", "T")
 
 
