@@ -54,7 +54,7 @@ def test_looks_at_what_is_known_take_a_part_of_the_time(monkeypatch, libraries: 
     def looked(*_: object) -> Found:
         clock[0] += 4
         looks.append(clock[0])
-        return Found(None, None, [], 1.0)
+        return Found()
 
     monkeypatch.setattr(run.time, "monotonic", lambda: clock[0])
     monkeypatch.setattr(run, "findings", looked)
@@ -67,7 +67,7 @@ def test_looks_at_what_is_known_take_a_part_of_the_time(monkeypatch, libraries: 
 def test_how_much_a_map_brings_is_known_no_better_than_what_the_routine_alone_does() -> None:
     """That takes 7.1 times as long as libc here, a tenth more or less."""
     alone, mapped = Estimate(-0.86, -0.874, -0.846), Estimate(-0.02, -0.03, -0.01)
-    gain = Found(alone, None, [], 1.0, mapped).map_gain
+    gain = Found(alone, whole_gain=mapped).map_gain
     assert gain.value == pytest.approx(6.0)
     assert 5.2 < gain.low < 5.3 and 6.7 < gain.high < 6.8
 
@@ -126,7 +126,7 @@ def test_what_was_seen_of_a_process_counts_where_it_noted_no_end(
 
 def test_where_much_is_restricted_nothing_is_told() -> None:
     for restricted, is_told in ((0.09, True), (0.11, False)):
-        found = Found(Estimate(0.1, 0.05, 0.15), None, [], 1.0, restricted=restricted)
+        found = Found(Estimate(0.1, 0.05, 0.15), restricted=restricted)
         last = what_to_do(found, Observed(), ["./program"], Path("x.so"), None)
         assert found.is_told == is_told
         assert ("LD_PRELOAD" in last) == is_told == ("with its sandbox off" not in last)
@@ -141,7 +141,7 @@ def test_in_operation_nobody_knows_how_long_restricted_processes_ran(tmp_path) -
         patch.setattr(run, "read_trial", lambda *_: Observed())
         tried.read(tmp_path, in_operation=True)
     assert tried.observed.untimed == 1
-    found = Found(Estimate(0.0, -0.001, 0.001), None, [], 1.0)
+    found = Found(Estimate(0.0, -0.001, 0.001))
     assert found.is_told and not replace(found, untimed=1).is_told
     said = sentence(replace(found, untimed=1))
     assert "the time of a process that restricts system calls is not known" in said
@@ -223,7 +223,7 @@ def test_where_the_time_is_over_more_of_it_is_the_advice() -> None:
 )
 def test_of_few_long_calls_whole_runs_are_the_advice(cycles: int, takes: float, told) -> None:
     place = Place("/bin/program", 1, "memcpy", 64 << 20)
-    found = Found(None, None, [PlaceFound(place, 180, cycles, 0.0, takes=takes)], 1.0)
+    found = Found(None, [PlaceFound(place, 180, cycles, 0.0, takes=takes)])
     copied = {place: Seen(180, copied=180 << 26)}
     for pages, says in (
         (Used(12.0, 10.0, 3_000_000), "asterope-prove --runs --tunables -- ./program finds the"),
@@ -255,7 +255,7 @@ def test_too_little_to_see_is_not_nothing_to_gain(
     ways = ways_of_routine(libraries / "like.so")[:1]
     tried = Tried(ways, Observed(cpu, cpu, 1, 1, 1), said=set(said))
     tried.observed.places, tried.observed.lasted, tried.stopped_by = places, 10.0, run.TIME
-    told = Found(Estimate(0.0, -0.001, 0.001), None, [], 1.0)
+    told = Found(Estimate(0.0, -0.001, 0.001))
     monkeypatch.setattr(Tried, "found", lambda _: told)
     asked = argparse.Namespace(json=None, write=None)
     code = report(tried, ["./program"], asked, 10.0, Path("x.so"))
@@ -274,7 +274,7 @@ def test_where_pages_are_the_cost_there_may_be_something_to_gain() -> None:
         (observed, "asterope-prove --runs --tunables -- ./program finds"),
         (Observed(), "nothing to gain here"),
     ):
-        found = Found(Estimate(0.0, -0.001, 0.001), None, [], 1.0)
+        found = Found(Estimate(0.0, -0.001, 0.001))
         assert says in what_to_do(found, all_of_it, ["./program"], Path("x.so"), None)
 
 
@@ -308,7 +308,7 @@ def test_a_place_that_copies_into_fresh_memory_says_so() -> None:
     place = Place("/bin/program", 1, "memcpy", 1 << 20)
     ratios = {ROUTINE: Estimate(1.1, 1.0, 1.2), "fresh": Estimate(3.21, 3.1, 3.3)}
     one = PlaceFound(place, 100, 100, 0.5, ratios, best="fresh", surely=1)
-    said = table(Found(None, None, [one], 1.0), {})
+    said = table(Found(None, [one]), {})
     assert "copies into fresh memory: it is 3.2 times as fast with its pages prepared" in said
 
 
@@ -324,7 +324,7 @@ def test_a_note_tells_of_what_a_map_would_have_alone(libraries, file, saves, cou
     place = Place(str(libraries / file), 100, "memcpy", 4096)
     ratios = {ROUTINE: Estimate(0.5, 0.4, 0.6)}
     one = PlaceFound(place, 1000, 100, 0.5, ratios, best=LIBC, saves=saves, surely=-1)
-    tried, found = Tried(ways_of_routine(libraries / "like.so")[:1]), Found(None, None, [one], 1.0)
+    tried, found = Tried(ways_of_routine(libraries / "like.so")[:1]), Found(None, [one])
     notes = other_ways(wanted(tried, found))
     assert [note.partition(" want")[0] for note in notes] == ["Note: 1 place"] * count
     text, lines, has_places = map_of(tried, found, {}, ["true"], Path("map"))

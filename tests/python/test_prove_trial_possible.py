@@ -87,7 +87,7 @@ def test_of_a_way_that_was_not_measured_the_other_one_is_no_bound() -> None:
 
 
 def test_a_sure_difference_of_nothing_is_none() -> None:
-    found = Found(Estimate(-0.0003, -0.0006, -0.0001), None, [], 1.0)
+    found = Found(Estimate(-0.0003, -0.0006, -0.0001))
     assert "is as fast as with libc, within 0.1 %" in sentence(found)
     assert code_of(found) == DONE
 

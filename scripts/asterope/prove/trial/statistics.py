@@ -4,7 +4,7 @@ them are ratios of means, as a program's time is the sum of its copies' times.""
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist, median
 
@@ -28,6 +28,9 @@ class Estimate:
     value: float
     low: float
     high: float
+
+    def each(self, change: Callable[[float], float]) -> Estimate:
+        return Estimate(change(self.value), change(self.low), change(self.high))
 
     def within(self, part: float) -> bool:
         """Whether the interval of a ratio reaches no further than that from it."""

@@ -17,11 +17,20 @@ from ...record.recorder import TO_OPEN
 from ...render import FRESH, human_size
 from ..programs import to_map
 from .blocks import CLOSED, LIBC, LIBC_AGAIN, LIMITS, ROUTINE, UNSEEN, Observed, Place
-from .findings import FEW, MATTERS, MOST_UNJUDGED, SAME, Found, PlaceFound, reach, side
+from .findings import (
+    FEW,
+    MATTERS,
+    MOST_UNJUDGED,
+    SAME,
+    Found,
+    PlaceFound,
+    at_most,
+    reach,
+    side,
+)
 from .statistics import Estimate
 
 _WITH = "With the routine this program"
-_TOO_LITTLE = "too little of it was seen"
 MOST_PLACES = 12  # of a table, and of a picture
 _MOST_NOT_SHOWN = 3  # places that are named behind the table
 _WIDTH = 40  # of the column that says where
@@ -32,7 +41,7 @@ Names = Mapping[Place, str]
 
 
 def sentence(found: Found) -> str:
-    why = why_untold(found, found.gain)
+    why = found.why_untold(found.gain)
     if why is not None:
         return f"How fast this program is with the routine cannot be told: {why}."
     gain = found.gain
@@ -40,7 +49,7 @@ def sentence(found: Found) -> str:
     if side(gain):
         start = f"{_WITH} runs {by(gain)}"
     else:
-        start = f"{_WITH} is as fast as with libc, within {_at_most(reach(gain))} %"
+        start = f"{_WITH} is as fast as with libc, within {at_most(reach(gain))} %"
     return f"{start}; {_where_slower(found)}."
 
 
@@ -55,60 +64,20 @@ def _where_slower(found: Found) -> str:
     return f"each place takes less than {100 * MATTERS:.0f} % of the time, and is not judged"
 
 
-def why_untold(found: Found, gain: Estimate | None) -> str | None:
-    """Says why the whole program cannot be judged; None: it can."""
-    if not found.all_seen:
-        return "most of its CPU time was taken by processes without the library"
-    if found.untimed:
-        many = "a process that restricts" if found.untimed == 1 else "processes that restrict"
-        return f"the time of {many} system calls is not known"
-    if found.possible is not None and gain is not None and not found.possible.holds(gain):
-        return (
-            "the trial shows a larger difference than all of its copies can make, as they take at "
-            f"most {_at_most(found.possible.share)} % of its CPU time"
-        )
-    if found.not_judged > MOST_UNJUDGED and not found.is_negligible:
-        return f"{_not_judged(found)} were not judged"
-    if found.uncounted and gain is not None and side(gain):
-        return "not all of its copies were counted, so their effect has no known bound"
-    if gain is None:
-        return _TOO_LITTLE
-    if gain.low > 0 or gain.high < 0 or reach(gain) <= SAME:
-        return None
-    return f"it is something between {_one_end(gain.low)} and {_one_end(gain.high)}"
-
-
-def _one_end(gain: float) -> str:
-    return f"{_percents(abs(gain))} % {'slower' if gain < 0 else 'faster'}"
-
-
-def _not_judged(found: Found) -> str:
-    parts = [
-        f"{what}, {100 * part:.0f} % of its CPU time,"
-        for what, part in (
-            ("calls as long as the trial's periods", found.unjudged),
-            ("processes too short and too few", found.short),
-            ("processes that restricted their system calls, or were not seen", found.restricted),
-        )
-        if part > MATTERS
-    ]
-    return " and ".join(parts)
-
-
 def sentence_of_map(found: Found) -> str:
     """The words for the library as a whole."""
     gain, beside = found.whole_gain, found.map_gain
-    why = why_untold(found, gain)
+    why = found.why_untold(gain)
     if gain is None or beside is None or why is not None:
-        why = why or _TOO_LITTLE
+        why = why or found.why_untold(None)
         return f"How fast this program is with its map cannot be told: {why}."
     told = f"runs {by(gain)} than with libc"
     if gain.low <= 0 <= gain.high:
-        told = f"is as fast as with libc, within {_at_most(reach(gain))} %"
+        told = f"is as fast as with libc, within {at_most(reach(gain))} %"
     text = f"With the routine and its map of places it {told}"
     if beside.high < 0:
         return f"{text}: {by(beside)} than with the routine alone, so the map is not taken."
-    known = by(beside) if beside.low > 0 else f"within {_at_most(reach(beside))} % as fast"
+    known = by(beside) if beside.low > 0 else f"within {at_most(reach(beside))} % as fast"
     return f"{text}, and {known} {'than' if beside.low > 0 else 'as'} with the routine alone."
 
 
@@ -116,20 +85,7 @@ def by(gain: Estimate, how: str = "") -> str:
     word = "faster"
     if gain.value < 0:
         word, gain = "slower", Estimate(-gain.value, -gain.high, -gain.low)
-    return f"{_percents(gain.value)} % {word}{how} ({_interval(gain)})"
-
-
-def _interval(gain: Estimate) -> str:
-    return f"{_percents(gain.low)} to {_percents(gain.high)}"
-
-
-def _percents(part: float) -> str:
-    return f"{100 * part:.1f}"
-
-
-def _at_most(part: float) -> str:
-    """Rounds upwards."""
-    return f"{max(1, math.ceil(1000 * part - 1e-9)) / 10:.1f}"
+    return f"{100 * gain.value:.1f} % {word}{how} ({100 * gain.low:.1f} to {100 * gain.high:.1f})"
 
 
 def clock_line(found: Found, observed: Observed) -> str:
@@ -147,11 +103,11 @@ def clock_line(found: Found, observed: Observed) -> str:
         is_told = is_alone and found.is_told and wall is not None and side(wall) != 0
         text += f"; it waited for the rest, and is {by(wall, ' by the clock')}." if is_told else "."
     if found.possible is not None:
-        text += f" Copies take at most {_at_most(found.possible.share)} % of it."
+        text += f" Copies take at most {at_most(found.possible.share)} % of it."
     if found.is_negligible:
         text += " No way of copying can be felt then."
     elif found.is_told and found.not_judged > MATTERS:
-        text += f" Not judged: {_not_judged(found).rstrip(',')}."
+        text += f" Not judged: {found.not_judged_words.rstrip(',')}."
     return text
 
 
@@ -165,7 +121,7 @@ def kernel_line(observed: Observed) -> str:
 
 def faster(saved: Estimate) -> Estimate:
     """How much faster the program is if this share of its CPU time is saved."""
-    return Estimate(*(1 / (1 - min(one, 0.99)) - 1 for one in (saved.value, saved.low, saved.high)))
+    return saved.each(lambda part: 1 / (1 - min(part, 0.99)) - 1)
 
 
 def table(found: Found, names: Names) -> str:
@@ -225,7 +181,7 @@ def _unjudged(found: Found, names: Names) -> list[str]:
 def _not_shown(one: PlaceFound, names: Names) -> str:
     size = f"{_size(one.place)} " if one.place.is_own else ""
     where = f"{size}{place_name(one.place, names)}, {count_text(one.calls)} calls"
-    most = "" if one.takes is None else f", at most {_at_most(one.takes)} % of the CPU time"
+    most = "" if one.takes is None else f", at most {at_most(one.takes)} % of the CPU time"
     return f"Not judged by itself: {where}{most}: {_why_not_shown(one)}."
 
 
