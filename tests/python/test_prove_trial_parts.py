@@ -21,7 +21,7 @@ from asterope.prove.options import UNTOLD, parse
 from asterope.prove.trial import blocks, operation, run
 from asterope.prove.trial.blocks import LIBC, LIBC_AGAIN, ROUTINE, Observed, Place, Seen
 from asterope.prove.trial.findings import Found, PlaceFound, findings
-from asterope.prove.trial.mapping import map_of, wanted
+from asterope.prove.trial.mapping import wanted, write_map
 from asterope.prove.trial.report import report
 from asterope.prove.trial.run import Trial, Tried
 from asterope.prove.trial.statistics import Estimate
@@ -320,16 +320,19 @@ WANTED = {
 
 
 @pytest.mark.parametrize(("file", "saves", "count"), WANTED.values(), ids=WANTED)
-def test_a_note_tells_of_what_a_map_would_have_alone(libraries, file, saves, count) -> None:
+def test_a_note_tells_of_what_a_map_would_have_alone(
+    libraries, tmp_path: Path, file, saves, count
+) -> None:
     place = Place(str(libraries / file), 100, "memcpy", 4096)
     ratios = {ROUTINE: Estimate(0.5, 0.4, 0.6)}
     one = PlaceFound(place, 1000, 100, 0.5, ratios, best=LIBC, saves=saves, surely=-1)
     tried, found = Tried(ways_of_routine(libraries / "like.so")[:1]), Found(None, [one])
     notes = other_ways(wanted(tried, found))
     assert [note.partition(" want")[0] for note in notes] == ["Note: 1 place"] * count
-    text, lines, has_places = map_of(tried, found, {}, ["true"], Path("map"))
-    assert lines[0].startswith(f"Wrote map: {counted(count)} ") and has_places == bool(count)
-    assert len(json.loads(text)["places"]) == count
+    path = tmp_path / "map"
+    lines, has_places = write_map(tried, found, {}, ["true"], path)
+    assert lines[0].startswith(f"Wrote {path}: {counted(count)} ") and has_places == bool(count)
+    assert len(json.loads(path.read_text())["places"]) == count
     assert "\n" + " " * 79 + "libc       1.000  best" in table(found, {})
 
 

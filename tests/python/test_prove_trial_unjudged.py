@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from asterope.prove.trial.blocks import LIBC, ROUTINE, Place
 from asterope.prove.trial.findings import Found, PlaceFound
-from asterope.prove.trial.mapping import map_of, wanted
+from asterope.prove.trial.mapping import wanted, write_map
 from asterope.prove.trial.run import Tried
 from asterope.prove.trial.statistics import Estimate
 from asterope.prove.trial.trial_words import after_table, other_ways
@@ -92,7 +92,7 @@ def test_rows_are_summed_up_only_where_the_first_line_tells_and_they_are_believe
     ],
 )
 def test_map_and_note_and_table_have_the_same_places(
-    libraries, takes, surely, gained, is_in
+    libraries, tmp_path: Path, takes, surely, gained, is_in
 ) -> None:
     where = Place(str(libraries / "program"), 100, "memcpy", 4096)
     ratios, brings = {ROUTINE: Estimate(0.5, 0.4, 0.6)}, Estimate(gained, gained, gained)
@@ -100,6 +100,8 @@ def test_map_and_note_and_table_have_the_same_places(
         *(where, 1000, 100, 0.5, ratios, brings, LIBC, 5e-9), surely=surely, takes=takes
     )
     tried, found = Tried(ways_of_routine(libraries / "like.so")[:1]), Found(SURE, [one])
-    text, _, has_places = map_of(tried, found, {}, ["true"], Path("map"))
-    assert has_places == is_in == bool(found.shown) == bool(json.loads(text)["places"])
+    path = tmp_path / "map"
+    _, has_places = write_map(tried, found, {}, ["true"], path)
+    mapped = json.loads(path.read_text())["places"]
+    assert has_places == is_in == bool(found.shown) == bool(mapped)
     assert len(other_ways(wanted(tried, found))) == is_in

@@ -110,18 +110,29 @@ def check_count(copies: Collection[Copy | str]) -> None:
 def two_builds(text: str, command: Sequence[str]) -> list[Copy]:
     """Returns the other build twice, then this command. `text` is a program, which gets the same
     arguments, or a whole command in the shell's words. Raises BadInput."""
-    try:
-        words = [text] if os.path.isfile(text) else shlex.split(text)
-    except ValueError as error:
-        raise BadInput(f"--against: {one_line(error)}") from None
-    if not words:
-        raise BadInput("--against names no program")
+    words = [text] if os.path.isfile(text) else shell_words("--against", text)
     other = tuple(words) if len(words) > 1 else (*words, *command[1:])
-    for name, first in (("--against: ", other[0]), ("", command[0])):
-        if shutil.which(first) is None:
-            raise BadInput(f"{name}{one_line(first)}: no such command")
+    check_command("--against: ", other[0])
+    check_command("", command[0])
     named = {OTHER: other, again(OTHER): other, PROGRAM: tuple(command)}
     return [Copy(name, command=own) for name, own in named.items()]
+
+
+def shell_words(option: str, text: str) -> list[str]:
+    """The words of an option's command, as a shell splits it. Raises BadInput."""
+    try:
+        words = shlex.split(text)
+    except ValueError as error:
+        raise BadInput(f"{option}: {one_line(error)}") from None
+    if not words:
+        raise BadInput(f"{option} names no command")
+    return words
+
+
+def check_command(option: str, command: str) -> None:
+    """Raises BadInput. `option`: the words before the error."""
+    if shutil.which(command) is None:
+        raise BadInput(f"{option}{one_line(command)}: no such command")
 
 
 def _copy(text: str) -> Copy:

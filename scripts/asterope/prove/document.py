@@ -58,6 +58,7 @@ def document(
     """`said`: the sentences below the table. `best`: the copy that brings most, if --tunables asked
     for it."""
     found = {one.name: asdict(one) for one in findings.copies} if findings else {}
+    times = iter(rounds.times)
     whole = {
         "format": FORMAT,
         "version": VERSION,
@@ -93,7 +94,7 @@ def document(
                 {"copy": name, "figure": figure, "wall": wall, "cpu": used.seconds}
                 for (name, figure), (wall, used) in zip(block, times)
             ]
-            for block, times in zip(rounds.blocks, rounds.times_by_block())
+            for block in rounds.blocks
         ],
     }
     return json.dumps(whole, indent=1, allow_nan=False) + "\n"

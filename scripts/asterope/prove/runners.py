@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 
@@ -41,19 +41,17 @@ class Commands:
         self._command, self._name, self._cpus, self._output = command, name, cpus, output
 
     def warm_up(self, copy: Copy) -> Run:
-        with closing(Place(with_port=False)) as place:
+        outlived_by: dict[str, float] = {}
+        program = called(self._name_of(copy))
+        with closing(Place()) as place:
             # ld.so itself says what it loads, however short the run is.
             trace = place.folder / "ld.so"
             debug = {"LD_DEBUG": "files", "LD_DEBUG_OUTPUT": str(trace)}
-            outlived_by: dict[str, float] = {}
-            program = called(copy.command[0] if copy.command else self._name)
-            run = self._run(
-                copy,
-                debug,
-                None,
-                lambda process: _loaded(Path(f"{trace}.{process.pid}")),
-                lambda: outlived_by.update(running_after(program)),
-            )
+            with self._started(copy, debug) as process:
+                run = process.wait(None, lambda: outlived_by.update(running_after(program)))
+                why = missing_library(copy, _loaded(Path(f"{trace}.{process.pid}")))
+                if why:
+                    raise Failure(why)
         # A figure that the command prints holds for its work, even if processes go on.
         names = set() if self._output else that_matter(outlived_by, run.used.seconds)
         if names:
@@ -61,28 +59,23 @@ class Commands:
         return run
 
     def run(self, copy: Copy, limit: float | None) -> Run:
-        return self._run(copy, {}, limit)
+        with self._started(copy, {}) as process:
+            return process.wait(limit)
 
-    def _run(
-        self,
-        copy: Copy,
-        more: Mapping[str, str],
-        limit: float | None,
-        loaded: Callable[[Process], Sequence[str]] | None = None,
-        at_end: Callable[[], None] | None = None,
-    ) -> Run:
+    def _name_of(self, copy: Copy) -> str:
+        return copy.command[0] if copy.command else self._name
+
+    @contextmanager
+    def _started(self, copy: Copy, more: Mapping[str, str]) -> Iterator[Process]:
+        """`more`: variables beside the copy's."""
         with ExitStack() as stack:
             command = copy.command or self._command
-            stack.enter_context(_in_copy(copy, copy.command[0] if copy.command else self._name))
+            stack.enter_context(_in_copy(copy, self._name_of(copy)))
             if placeholders_in(command):
-                command = stack.enter_context(closing(Place(with_port=False))).fill(command)
+                command = stack.enter_context(closing(Place())).fill(command)
             environment = {**copy.environment(), **more}
             process = Process(command, environment, self._cpus, self._output)
-            run = stack.enter_context(closing(process)).wait(limit, at_end)
-            why = missing_library(copy, loaded(process)) if loaded else None
-            if why:
-                raise Failure(why)
-            return run
+            yield stack.enter_context(closing(process))
 
 
 def _loaded(trace: Path) -> list[str]:

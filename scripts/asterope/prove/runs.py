@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import shlex
-import shutil
 import sys
 import time
 from collections.abc import Collection
@@ -23,11 +21,21 @@ from ..program import find_program
 from ..record.facts import libc_name
 from ..record.others import check_has_libcs
 from . import programs, run_words
-from .copies import LIBC, OTHER, Copy, again, check_tunables, parse_copies, two_builds
+from .copies import (
+    LIBC,
+    OTHER,
+    Copy,
+    again,
+    check_command,
+    check_tunables,
+    parse_copies,
+    shell_words,
+    two_builds,
+)
 from .document import Setting, document
 from .metric import CPU, PATTERN, parse_metric
 from .options import DEFAULT_LIBRARY, PROGRAM, UNTOLD
-from .places import check_placeholders, placeholders_in
+from .places import check_placeholders
 from .processes import Run
 from .rounds import LEAST_ROUNDS, NARROW, Goal, Rounds, measure
 from .runners import Commands, Servers
@@ -52,20 +60,13 @@ def _setting(arguments: argparse.Namespace) -> Setting:
     metric = parse_metric(arguments.metric, arguments.larger_is_better)
     client = None
     if arguments.client is not None:
-        try:
-            client = shlex.split(arguments.client)
-        except ValueError as error:
-            raise BadInput(f"--client: {one_line(error)}") from None
-        if not client:
-            raise BadInput("--client names no command")
+        client = shell_words("--client", arguments.client)
         if metric.kind == CPU:
             raise BadInput("--metric cpu is the client's own with --client: use wall or a REGEX")
-    check_placeholders([*arguments.command, *(client or [])])
-    if client is None and placeholders_in(arguments.command) - {"folder"}:
-        raise BadInput("{port} and {socket} are a server's: name its client with --client")
+    check_placeholders([*arguments.command, *(client or [])], client is not None)
     if arguments.against is not None:
         copies = two_builds(arguments.against, arguments.command)
-        check_placeholders(copies[0].command or ())
+        check_placeholders(copies[0].command or (), has_client=True)
     else:
         named = arguments.copies.split(",") if arguments.copies else [_built_library()]
         copies = parse_copies(named, may_be_libc=arguments.tunables)
@@ -98,8 +99,7 @@ def _runner(setting: Setting, cpus: Collection[int] | None, stack: ExitStack) ->
         check_tunables(setting.copies, program.loader)
     if setting.client is None:
         return Commands(command, setting.command[0], cpus, setting.metric.kind == PATTERN)
-    if shutil.which(setting.client[0]) is None:  # any program will do, a static one, too
-        raise BadInput(f"--client: {one_line(setting.client[0])}: no such command")
+    check_command("--client: ", setting.client[0])  # any program will do, a static one, too
     others = os.sched_getaffinity(0) - set(cpus or ())
     return Servers(stack, setting.command, setting.client, (cpus, others if cpus else None))
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ...atomic_file import check_output, write_files
 from ...command_line import show
-from ...faults import BadInput, Failure, one_line
+from ...faults import Failure, one_line
 from ...place_map import as_c, counted, least_of, read_places
 from ...preload import compile_preload
 from ...preload_link import preload_line
@@ -19,10 +19,11 @@ from ...record.others import check_has_libcs
 from ...record.recorder import find_library
 from ...render import Asks, render_routine
 from .. import programs
-from ..places import check_placeholders, placeholders_in
+from ..places import check_placeholders
 from ..run_words import ProgressLine
 from .finalists import ways_of_finalists
-from .report import report, write_map
+from .mapping import write_map
+from .report import names_in, report
 from .run import Trial, fails_alone
 from .ways import Way, check_ways, find_routine, parse_way, way_of_map, ways_of_routine
 
@@ -96,9 +97,7 @@ def _trial(arguments: argparse.Namespace) -> tuple[Trial, Path]:
             check_output(Path(named))
     program = find_program(arguments.command)
     check_has_libcs(program)
-    check_placeholders(arguments.command)
-    if placeholders_in(arguments.command) - {"folder"}:
-        raise BadInput("{port} and {socket} are a server's: name its client with --client")
+    check_placeholders(arguments.command, has_client=False)
     recorder = find_library()
     ways = ways_for(arguments)
     seconds = arguments.time or _SECONDS
@@ -112,7 +111,8 @@ def _keep(
     trial; these are None if the map has no place."""
     folder = programs.folder_of(arguments.name)
     folder.mkdir(parents=True, exist_ok=True)
-    _, has_places = write_map(trial, trial.found(), arguments.command, folder / programs.MAP)
+    file, names = folder / programs.MAP, names_in(trial)
+    _, has_places = write_map(trial, trial.found(), names, arguments.command, file)
     _compile(arguments.name)
     library = folder / programs.PRELOAD
     if not has_places:

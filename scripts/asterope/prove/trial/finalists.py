@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import json
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -36,20 +35,14 @@ def ways_of_finalists(profile: Path) -> list[Way]:
     return ways
 
 
-def _pipelines(raw: Any) -> Iterator[Any]:
-    """Yields the pipelines of memcpy for the balanced objective."""
-    for choice in raw["choices"]:
-        where = (choice["operation"], choice["kind"], choice.get("intent"))
-        if where == ("memcpy", "pipelines", None):
-            yield choice
-
-
 def _of_rank(raw: Any, rank: int) -> Any:
-    """The profile as if these had won the races with so many entrants; None: no race has."""
+    """The profile as if these had won the races with so many entrants; None: no race has. It
+    changes the pipelines of memcpy for the balanced objective."""
     changed, found = copy.deepcopy(raw), False
-    for choice in _pipelines(changed):
+    for choice in changed["choices"]:
+        of = (choice["operation"], choice["kind"], choice.get("intent"))
         runners_up = choice.get("evidence", {}).get("runners_up", ())
-        if rank < len(runners_up):
+        if of == ("memcpy", "pipelines", None) and rank < len(runners_up):
             found = True
             choice["copies"] = {"taken": runners_up[rank]["tuple"]}
             del choice["evidence"]

@@ -17,7 +17,7 @@ from . import trial_words
 from .blocks import Place
 from .document import document
 from .findings import Found, side
-from .mapping import map_of, wanted
+from .mapping import wanted, write_map
 from .run import TIME, Tried, why_not
 
 _NOTHING = "This program makes no copies that a library sees: there is nothing to try."
@@ -28,15 +28,6 @@ def names_in(tried: Tried) -> dict[Place, str]:
     """The calling function of each place."""
     own = [place for place in tried.observed.places if place.is_own]
     return dict(zip(own, name_functions([(place.module, place.offset) for place in own])))
-
-
-def write_map(
-    tried: Tried, found: Found, command: Sequence[str], path: Path
-) -> tuple[list[str], bool]:
-    """Returns lines about the map, and whether it has any place."""
-    text, lines, has_places = map_of(tried, found, names_in(tried), command, path)
-    write_output(path, text)
-    return lines, has_places
 
 
 def report(
@@ -75,8 +66,9 @@ def report(
             text = document(tried, found, names, apart, said, command, seconds, whole)
             write_output(Path(arguments.json), text)
         if arguments.write is not None:
-            notes, has_places = write_map(tried, found, command, Path(arguments.write))
-            mapped = Path(arguments.write) if has_places and judged is None else None
+            path = Path(arguments.write)
+            notes, has_places = write_map(tried, found, names, command, path)
+            mapped = path if has_places and judged is None else None
         elif not whole:
             notes = trial_words.other_ways(wanted(tried, found))
     except Failure as error:

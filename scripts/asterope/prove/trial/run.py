@@ -21,9 +21,9 @@ from ...record.pool import own_cpu_seconds
 from ...record.raw import RawError, RawProcess, left_files, read_process
 from ...record.recorder import admit_other_users, closed_to_others, place_for_files
 from ...scratch_folder import scratch_folder
+from ..copies import LIBC, Copy
 from ..outliving import outlived_words, running_after, that_matter
 from ..places import Place as Folder
-from ..places import placeholders_in
 from ..processes import Process
 from .blocks import CLOSED, FULL, LIMITS, NO_COUNTER, NO_WAY, QUIET, UNSEEN, Observed
 from .file import TrialError, read_trial
@@ -201,9 +201,8 @@ class Trial(Tried):
 
     def _run_into(self, folder: Path, limit: float) -> bool:
         program = self.program
-        with closing(Folder(with_port=False)) as place:
-            if placeholders_in(program.arguments):
-                program = replace(program, arguments=place.fill(program.arguments))
+        with closing(Folder()) as place:
+            program = replace(program, arguments=place.fill(program.arguments))
             variables = environment(preloadable(self.recorder, folder.parent), folder, self.ways)
             began = time.monotonic()
             process = Process(program.command, variables, self.cpus)
@@ -269,10 +268,10 @@ def why_not(trial: Tried) -> str | None:
 def fails_alone(trial: Trial) -> str | None:
     """Says how the command fails without the library, too; None: it does not."""
     program = trial.program
-    variables = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}
-    with closing(Folder(with_port=False)) as place:
+    with closing(Folder()) as place:
         program = replace(program, arguments=place.fill(program.arguments))
-        with closing(Process(program.command, variables, trial.cpus)) as process:
+        without = Copy(LIBC).environment()
+        with closing(Process(program.command, without, trial.cpus)) as process:
             try:
                 process.wait(trial.seconds)
             except Failure as error:
