@@ -180,7 +180,7 @@ def program_trial() -> dict[str, Any]:
     names = {one.place: "main" for one in places}
     apart = {one.place: f"copy.c:{one.place.offset} main" for one in places}
     said = [*before_table(found, None, tried.observed), *after_table(found, apart)]
-    return json.loads(document(tried, found, names, apart, said, ["<program>", "a b"], 3.0, None))
+    return json.loads(document(tried, found, names, apart, said, ["<program>", "a b"], 3.0, found))
 
 
 def whole_runs() -> dict[str, Any]:

@@ -40,9 +40,8 @@ def report(
 ) -> int:
     """Returns the exit code. `preload`: the library to have afterwards. `judged`: its trial, if
     it has a map of places. Raises Failure if nothing was seen."""
-    found = tried.found()
-    whole = judged.found() if judged else found if found.has_whole else None
-    last = whole or found
+    found, last = tried.found(), (judged or tried).found()
+    whole = last if last.has_whole else None
     names = names_in(tried)
     sites = [(place.module, place.offset) for place in names]
     apart = dict(zip(names, told_apart(sites, list(names.values()))))
@@ -63,7 +62,7 @@ def report(
     try:  # the findings are shown even if a disk is full
         if arguments.json is not None:
             said = [*before, *after, *doubts]
-            text = document(tried, found, names, apart, said, command, seconds, whole)
+            text = document(tried, found, names, apart, said, command, seconds, last)
             write_output(Path(arguments.json), text)
         if arguments.write is not None:
             path = Path(arguments.write)

@@ -18,7 +18,7 @@ from ...record.descendants import Descendants
 from ...record.others import why_no_verdict
 from ...record.pace import Pace
 from ...record.pool import own_cpu_seconds
-from ...record.raw import RawError, RawProcess, left_files, read_process
+from ...record.raw import RawError, left_files, read_process
 from ...record.recorder import admit_other_users, closed_to_others, place_for_files
 from ...scratch_folder import scratch_folder
 from ..copies import LIBC, Copy
@@ -86,7 +86,8 @@ class Tried:
         processes = [process for _, process in left]
         self.said.update(*(process.others for process in processes))
         # All share one clock, and a short process cannot tell its rate.
-        self._tick_hz = max([self._tick_hz, *(_rate(process) for process in processes)])
+        clocks = ((one.seconds, one.tick_hz) for one in processes if one.tick_hz)
+        self._tick_hz = max([self._tick_hz, *clocks])
         if files is not None and not self._tick_hz[1]:
             return 0.0  # the files stay until a process has lived long enough
         # A process that has restricted its system calls goes on without a trial.
@@ -111,10 +112,6 @@ class Tried:
         for path in files or ():
             path.unlink(missing_ok=True)
         return self.observed.cpu_seconds - before
-
-
-def _rate(process: RawProcess) -> tuple[float, float]:
-    return (process.seconds if process.tick_hz else 0.0, process.tick_hz)
 
 
 def _known_of(observed: Observed) -> float:

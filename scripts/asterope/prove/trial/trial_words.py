@@ -162,8 +162,11 @@ def after_table(found: Found, names: Names) -> list[str]:
 
 def doubts(observed: Observed, command: Sequence[str], is_endless: bool) -> list[str]:
     """`is_endless`: the command did not end by itself."""
-    limits = (f"Note: {LIMITS[name]}." for name in sorted(observed.limits))
-    return [*limits, *_of_pages(observed, command, is_endless)]
+    notes = [LIMITS[name] for name in sorted(observed.limits)]
+    if observed.are_pages_the_cost:  # then copies go into fresh memory
+        also = " (a server needs a --client there)" if is_endless else ""
+        notes.append(f"much of the cost is fresh memory: {_of_faults(command)}{also}")
+    return [f"Note: {note}." for note in notes]
 
 
 def _size(place: Place) -> str:
@@ -179,16 +182,13 @@ def _unjudged(found: Found, names: Names) -> list[str]:
 
 
 def _not_shown(one: PlaceFound, names: Names) -> str:
-    size = f"{_size(one.place)} " if one.place.is_own else ""
+    size, why = "", "such copies are judged only all together"
+    if one.place.is_own:
+        size = f"{_size(one.place)} "
+        why = f"each way came {one.cycles} times, and {FEW} are needed"
     where = f"{size}{place_name(one.place, names)}, {count_text(one.calls)} calls"
     most = "" if one.takes is None else f", at most {at_most(one.takes)} % of the CPU time"
-    return f"Not judged by itself: {where}{most}: {_why_not_shown(one)}."
-
-
-def _why_not_shown(one: PlaceFound) -> str:
-    if not one.place.is_own:
-        return "such copies are judged only all together"
-    return f"each way came {one.cycles} times, and {FEW} are needed"
+    return f"Not judged by itself: {where}{most}: {why}."
 
 
 def _sum(found: Found) -> list[str]:
@@ -262,14 +262,6 @@ def other_ways(wanted: Iterable[tuple[PlaceFound, str]]) -> list[str]:
         return []
     places = f"{counted(count)} want{'s' if count == 1 else ''}"
     return [f"Note: {places} another way than the routine: --write PLACES to have it taken there."]
-
-
-def _of_pages(observed: Observed, command: Sequence[str], is_endless: bool) -> list[str]:
-    """Names the trial of glibc's tunables if copies go into fresh memory."""
-    if not observed.are_pages_the_cost:
-        return []
-    also = " (a server needs a --client there)" if is_endless else ""
-    return [f"Note: much of the cost is fresh memory: {_of_faults(command)}{also}."]
 
 
 def _of_faults(command: Sequence[str]) -> str:
