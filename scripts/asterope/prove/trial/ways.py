@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -67,24 +67,21 @@ def find_routine(named: str | None, own: Path | None) -> Path:
 def ways_of_routine(library: Path) -> list[Way]:
     """Returns the routine, and its entry points if it has any. Raises BadInput."""
     symbols = _exported(library)
-    prefix = "asterope_" if "asterope_memcpy" in symbols else ""
+    prefix = _prefix_in(symbols)
     if f"{prefix}memcpy" not in symbols:
         raise BadInput(f"{one_line(library)}: has neither asterope_memcpy nor memcpy: name another")
-    sets = f"{prefix}memset"
-    ways = [Way(ROUTINE, library, f"{prefix}memcpy", sets if sets in symbols else _NONE)]
-    for entry in ENTRIES:
+    ways = [Way(ROUTINE, library, f"{prefix}memcpy", _known(f"{prefix}memset", symbols))]
+    for entry in ENTRIES if prefix else ():
         copies, sets = f"{prefix}memcpy_{entry}", f"{prefix}memset_{entry}"
-        if prefix and copies in symbols:
+        if copies in symbols:
             least = LEAST_BYTES if entry == FRESH else 0
-            sets = sets if sets in symbols else _NONE
-            ways.append(Way(entry, library, copies, sets, least=least))
+            ways.append(Way(entry, library, copies, _known(sets, symbols), least=least))
     return ways
 
 
 def way_of_map(library: Path) -> Way:
     """Returns the way that is a whole library for LD_PRELOAD, with its map."""
-    sets = "memset" if "memset" in _exported(library) else _NONE
-    return Way(MAP, library, "memcpy", sets, is_whole=True)
+    return Way(MAP, library, "memcpy", _known("memset", _exported(library)), is_whole=True)
 
 
 def parse_way(text: str) -> Way:
@@ -102,18 +99,16 @@ def parse_way(text: str) -> Way:
     if symbol and not re.fullmatch(r"\w{1,200}", symbol):
         raise BadInput(f"--copy {name}: {one_line(symbol)[:40]} is not a symbol")
     library = _existing(path)
-    symbols = _exported(library)
+    symbols, sets = _exported(library), _NONE
     if not symbol:
-        own = "asterope_" if "asterope_memcpy" in symbols else ""
-        symbol, sets = f"{own}memcpy", f"{own}memset"
-    else:
-        sets = _NONE
+        prefix = _prefix_in(symbols)
+        symbol, sets = f"{prefix}memcpy", f"{prefix}memset"
     if symbol not in symbols:
         raise BadInput(
             f"--copy {name}: {one_line(library)} has no function {symbol}: name another "
             f"with {name}={one_line(path)}:SYMBOL"
         )
-    return Way(name, library, symbol, sets if sets in symbols else _NONE)
+    return Way(name, library, symbol, _known(sets, symbols))
 
 
 def check_ways(ways: Sequence[Way]) -> None:
@@ -133,6 +128,15 @@ def _existing(path: str) -> Path:
     if "\n" in str(library.resolve()):
         raise BadInput(f"{one_line(path)}: a path with a line break cannot be handed on")
     return library.resolve()
+
+
+def _prefix_in(symbols: Collection[str]) -> str:
+    """The prefix of a library's memcpy; empty: a preload library has none."""
+    return "asterope_" if "asterope_memcpy" in symbols else ""
+
+
+def _known(symbol: str, symbols: Collection[str]) -> str:
+    return symbol if symbol in symbols else _NONE
 
 
 def _exported(library: Path) -> set[str]:
