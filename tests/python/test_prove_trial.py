@@ -21,8 +21,8 @@ from asterope.faults import BadInput, Failure
 from asterope.prove.options import parse
 from asterope.prove.trial.blocks import Place
 from asterope.prove.trial.command import prove_by_trial
-from asterope.prove.trial.finalists import RANKS, ways_of_finalists
 from asterope.prove.trial.run import Trial
+from asterope.prove.trial.ways import RANKS, ways_of_finalists
 from command_errors import finished, python_settings, read_json
 from copy_programs import compiled, need_way, output_of, shared_library
 from made_up_trials import steady

@@ -21,11 +21,18 @@ from ...render import Asks, render_routine
 from .. import programs
 from ..places import check_placeholders
 from ..run_words import ProgressLine
-from .finalists import ways_of_finalists
 from .mapping import write_map
 from .report import names_in, report
 from .run import Trial, fails_alone
-from .ways import Way, check_ways, find_routine, parse_way, way_of_map, ways_of_routine
+from .ways import (
+    Way,
+    check_ways,
+    find_routine,
+    parse_way,
+    way_of_map,
+    ways_of_finalists,
+    ways_of_routine,
+)
 
 _SECONDS = 30.0
 

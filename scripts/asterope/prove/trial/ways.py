@@ -1,19 +1,26 @@
-"""The ways that copies take in a trial: libc, the routine, its entry points, other libraries."""
+"""The ways that copies take in a trial: libc, the routine, its entry points, the routines of a
+profile's runners-up, other libraries."""
 
 from __future__ import annotations
 
+import copy
+import json
 import os
 import re
+import tempfile
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
 
 from ...faults import BadInput, one_line
+from ...preload import compile_routine
+from ...profile import load_profile
 from ...record.launching import forgiving
-from ...render import ENTRIES, FRESH
+from ...render import ENTRIES, FRESH, render_routine
 from ...spaces.fresh import LEAST_BYTES
 from .. import programs
 from .blocks import LIBC, LIBC_AGAIN, ROUTINE
@@ -21,6 +28,7 @@ from .blocks import LIBC, LIBC_AGAIN, ROUTINE
 MOST_WAYS = 16
 MAP = "map"  # the library that has a map of places
 _NONE = "-"
+RANKS = ("second", "third", "fourth")  # runners-up of a race, and the ways that take them
 
 
 @dataclass(frozen=True)
@@ -84,6 +92,38 @@ def way_of_map(library: Path) -> Way:
     return Way(MAP, library, "memcpy", _known("memset", _exported(library)), is_whole=True)
 
 
+def ways_of_finalists(profile: Path) -> list[Way]:
+    """Their libraries lie among this process's temporary files. Raises BadInput, Failure and
+    OSError."""
+    raw = load_profile(profile).raw
+    ways = []
+    for rank, name in enumerate(RANKS):
+        changed = _of_rank(raw, rank)
+        if changed is None:
+            break
+        routine = render_routine(load_profile(profile, json.dumps(changed).encode()))
+        library = Path(tempfile.mkdtemp()) / f"{name}.so"
+        library.write_bytes(compile_routine(routine))
+        ways.append(Way(name, library, "asterope_memcpy"))
+    if not ways:
+        raise BadInput(f"{one_line(profile)}: names no runners-up: tune again")
+    return ways
+
+
+def _of_rank(raw: Any, rank: int) -> Any:
+    """The profile as if these had won the races with so many entrants; None: no race has. It
+    changes the pipelines of memcpy for the balanced objective."""
+    changed, found = copy.deepcopy(raw), False
+    for choice in changed["choices"]:
+        of = (choice["operation"], choice["kind"], choice.get("intent"))
+        runners_up = choice.get("evidence", {}).get("runners_up", ())
+        if of == ("memcpy", "pipelines", None) and rank < len(runners_up):
+            found = True
+            choice["copies"] = {"taken": runners_up[rank]["tuple"]}
+            del choice["evidence"]
+    return changed if found else None
+
+
 def parse_way(text: str) -> Way:
     """NAME=SO[:SYMBOL]. Raises BadInput."""
     name, equals, rest = text.partition("=")
@@ -91,7 +131,7 @@ def parse_way(text: str) -> Way:
         raise BadInput(
             f"--copy {one_line(text)[:80]}: write NAME=LIBRARY.so or NAME=LIBRARY.so:SYMBOL"
         )
-    if name in (LIBC, ROUTINE, MAP, *ENTRIES, "second", "third", "fourth"):
+    if name in (LIBC, ROUTINE, MAP, *ENTRIES, *RANKS):
         raise BadInput(f"--copy: {name} is a way already: choose another name")
     path, colon, symbol = rest.rpartition(":")
     if not colon or "/" in symbol:
