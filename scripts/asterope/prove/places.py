@@ -8,8 +8,8 @@ import secrets
 import shutil
 import socket
 import tempfile
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 from ..faults import BadInput, Failure
@@ -67,6 +67,16 @@ class Place:
 
     def close(self) -> None:
         shutil.rmtree(self.folder, ignore_errors=True)
+
+
+@contextmanager
+def filled(command: Sequence[str]) -> Iterator[Sequence[str]]:
+    """The command with a folder for {folder}, which is removed in the end."""
+    if not placeholders_in(command):
+        yield command
+        return
+    with closing(Place()) as place:
+        yield place.fill(command)
 
 
 def _new_folder() -> Path:

@@ -76,26 +76,18 @@ class Rounds:
         return math.expm1(widest)
 
 
-@dataclass(frozen=True)
-class Progress:
-    """The state after a block. `seconds_left`: None if it is unknown."""
-
-    rounds: int
-    reach: float | None
-    seconds_left: float | None
-
-
 def measure(
     into: Rounds,
     names: Sequence[str],
     figure: Callable[[str], float],
     goal: Goal,
     seed: int,
-    tell: Callable[[Progress], None] = lambda _: None,
+    tell: Callable[[int, float | None, float | None], None] = lambda *_: None,
     now: Callable[[], float] = time.monotonic,
 ) -> None:
     """Adds whole blocks to `into` until the goal is reached. It begins no block if the time left is
-    shorter than the mean block. After an interruption, `into` keeps its blocks."""
+    shorter than the mean block. After an interruption, `into` keeps its blocks. `tell` gets after
+    each block the number of rounds, their reach and the seconds left; None: not known."""
     order = random.Random(seed)
     began, next_look = now(), LEAST_ROUNDS
     reach: float | None = None
@@ -114,7 +106,7 @@ def measure(
             into.stopped_by = "time"
             return
         if count:
-            tell(Progress(count, reach, _seconds_left(goal, count, passed, reach)))
+            tell(count, reach, _seconds_left(goal, count, passed, reach))
         names_now = list(names)
         order.shuffle(names_now)
         into.blocks.append([(name, figure(name)) for name in names_now])

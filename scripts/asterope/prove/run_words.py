@@ -9,7 +9,7 @@ from ..figures import duration_text
 from ..record.kernel import kernel_words
 from .copies import Copy
 from .metric import PATTERN, Metric
-from .rounds import Progress, Rounds
+from .rounds import Rounds
 from .verdicts import SAME, UNKNOWN, Finding, Findings
 
 STOPPED_BY = {
@@ -90,12 +90,12 @@ class ProgressLine:
         if self._stream:
             print(f"\r\033[K{text}", end="", file=self._stream, flush=True)
 
-    def tell(self, progress: Progress) -> None:
-        text = f"round {progress.rounds}"
-        if progress.reach is not None:
-            text += f", known to {100 * progress.reach:.1f} %"
-        if progress.seconds_left is not None:
-            text += f", about {duration_text(progress.seconds_left)} left"
+    def tell(self, rounds: int, reach: float | None, seconds_left: float | None) -> None:
+        text = f"round {rounds}"
+        if reach is not None:
+            text += f", known to {100 * reach:.1f} %"
+        if seconds_left is not None:
+            text += f", about {duration_text(seconds_left)} left"
         self.say(text)
 
     def clear(self) -> None:

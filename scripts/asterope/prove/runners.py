@@ -13,7 +13,7 @@ from ..faults import Failure, one_line
 from ..program import called, find_program
 from .copies import Copy, missing_library
 from .outliving import outlived_words, running_after, that_matter
-from .places import Place, placeholders_in
+from .places import Place, filled, placeholders_in
 from .processes import Process, Run
 
 PATIENCE = 60.0  # seconds that a server may take until it answers
@@ -68,14 +68,10 @@ class Commands:
     @contextmanager
     def _started(self, copy: Copy, more: Mapping[str, str]) -> Iterator[Process]:
         """`more`: variables beside the copy's."""
-        with ExitStack() as stack:
-            command = copy.command or self._command
-            stack.enter_context(_in_copy(copy, self._name_of(copy)))
-            if placeholders_in(command):
-                command = stack.enter_context(closing(Place())).fill(command)
+        with _in_copy(copy, self._name_of(copy)), filled(copy.command or self._command) as command:
             environment = {**copy.environment(), **more}
-            process = Process(command, environment, self._cpus, self._output)
-            yield stack.enter_context(closing(process))
+            with closing(Process(command, environment, self._cpus, self._output)) as process:
+                yield process
 
 
 def _loaded(trace: Path) -> list[str]:

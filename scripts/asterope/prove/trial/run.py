@@ -23,7 +23,7 @@ from ...record.recorder import admit_other_users, closed_to_others, place_for_fi
 from ...scratch_folder import scratch_folder
 from ..copies import LIBC, Copy
 from ..outliving import outlived_words, running_after, that_matter
-from ..places import Place as Folder
+from ..places import filled
 from ..processes import Process
 from .blocks import CLOSED, FULL, LIMITS, NO_COUNTER, NO_WAY, QUIET, UNSEEN, Observed
 from .file import TrialError, read_trial
@@ -197,12 +197,10 @@ class Trial(Tried):
                     self.observed.limits |= {UNSEEN} if closed is None else {UNSEEN, CLOSED}
 
     def _run_into(self, folder: Path, limit: float) -> bool:
-        program = self.program
-        with closing(Folder()) as place:
-            program = replace(program, arguments=place.fill(program.arguments))
+        with filled(self.program.command) as command:
             variables = environment(preloadable(self.recorder, folder.parent), folder, self.ways)
             began = time.monotonic()
-            process = Process(program.command, variables, self.cpus)
+            process = Process(command, variables, self.cpus)
             try:
                 with closing(process):
                     return self._follow(process, folder, began + limit)
@@ -264,13 +262,10 @@ def why_not(trial: Tried) -> str | None:
 
 def fails_alone(trial: Trial) -> str | None:
     """Says how the command fails without the library, too; None: it does not."""
-    program = trial.program
-    with closing(Folder()) as place:
-        program = replace(program, arguments=place.fill(program.arguments))
-        without = Copy(LIBC).environment()
-        with closing(Process(program.command, without, trial.cpus)) as process:
-            try:
-                process.wait(trial.seconds)
-            except Failure as error:
-                return str(error)
+    command, without = trial.program.command, Copy(LIBC).environment()
+    with filled(command) as words, closing(Process(words, without, trial.cpus)) as process:
+        try:
+            process.wait(trial.seconds)
+        except Failure as error:
+            return str(error)
     return None
