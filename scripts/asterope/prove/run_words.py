@@ -10,7 +10,7 @@ from ..record.kernel import kernel_words
 from .copies import Copy
 from .metric import PATTERN, Metric
 from .rounds import Rounds
-from .verdicts import SAME, UNKNOWN, Finding, Findings
+from .verdicts import SAME, UNKNOWN, Finding
 
 STOPPED_BY = {
     "rounds": "all rounds ran",
@@ -21,10 +21,10 @@ STOPPED_BY = {
 }
 
 
-def table(findings: Findings, metric: Metric) -> str:
-    width = max(len(one.name) for one in findings.copies)
+def table(findings: Sequence[Finding], metric: Metric) -> str:
+    width = max(len(one.name) for one in findings)
     lines = [f"{'copy':{width}}  {'median':>10}   ratio  (low..high)       verdict"]
-    for one in findings.copies:
+    for one in findings:
         figure = f"{one.figure:.5g}" if metric.kind == PATTERN else f"{one.figure:.4g} s"
         lines.append(f"{one.name:{width}}  {figure:>10}")
         if one.ratio is not None:
@@ -47,13 +47,13 @@ def verdict(one: Finding) -> str:
     return f"{one.verdict}: {gain:.1f} % ({least:.1f} to {most:.1f})"
 
 
-def contradictions(findings: Findings, larger_is_better: bool) -> list[str]:
+def contradictions(findings: Sequence[Finding], larger_is_better: bool) -> list[str]:
     """A line for each copy whose medians say the opposite of its ratio: without it a reader would
     doubt the ratio."""
-    base = findings.copies[0].figure
+    base, _, *compared = findings
     lines = []
-    for one in findings.compared:
-        of_medians = one.figure / base if larger_is_better else base / one.figure
+    for one in compared:
+        of_medians = one.figure / base.figure if larger_is_better else base.figure / one.figure
         if (of_medians - 1) * (one.ratio.median - 1) < 0:
             lines.append(
                 f"{one.name}: the medians alone say {of_medians:.3f}: the machine changed "

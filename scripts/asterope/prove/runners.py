@@ -8,6 +8,7 @@ import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
+from typing import NoReturn
 
 from ..faults import Failure, one_line
 from ..program import called, find_program
@@ -104,16 +105,14 @@ class Servers:
         place = self._stack.enter_context(closing(Place("port" in names)))
         if "socket" in names:
             place.check_socket()
+        words = place.fill(server)
+        command = words if copy.command else find_program(words).command
         with _in_copy(copy, server[0]):
-            filled = place.fill(server)
-            command = filled if copy.command else find_program(filled).command
-            process = self._stack.enter_context(
-                closing(Process(command, copy.environment(), self._cpus))
-            )
-            self._processes[copy] = (process, place)
-            deadline = time.monotonic() + PATIENCE
-            while not place.accepts(names):
-                self._wait_a_little(process, deadline)
+            process = Process(command, copy.environment(), self._cpus)
+        self._processes[copy] = self._stack.enter_context(closing(process)), place
+        deadline = time.monotonic() + PATIENCE
+        while not place.accepts(names):
+            self._wait_a_little(copy, deadline)
         while True:
             try:
                 run = self.run(copy, None)
@@ -121,27 +120,23 @@ class Servers:
             except Failure:
                 if names & {"port", "socket"} or time.monotonic() > deadline:
                     raise
-            with _in_copy(copy, server[0]):
-                self._wait_a_little(process, deadline)
-        with _in_copy(copy, server[0]):
-            # Without a placeholder, this may look at a server whose ld.so still loads libraries.
-            begun = time.monotonic()
-            while why := missing_library(copy, _mapped(process.pid)):
-                if time.monotonic() - begun > LOADING:
-                    raise Failure(why)
-                time.sleep(0.02)
+            self._wait_a_little(copy, deadline)
+        # Without a placeholder, this may look at a server whose ld.so still loads libraries.
+        begun = time.monotonic()
+        while why := missing_library(copy, _mapped(process.pid)):
+            if time.monotonic() - begun > LOADING:
+                self._fail(copy, why)
+            time.sleep(0.02)
         return run
 
-    @staticmethod
-    def _wait_a_little(process: Process, deadline: float) -> None:
-        if process.has_ended():
-            raise Failure(process.how_it_ended())
+    def _wait_a_little(self, copy: Copy, deadline: float) -> None:
+        self._check(copy)
         if time.monotonic() > deadline:
-            raise Failure(f"accepts nobody after {PATIENCE:.0f} s")
+            self._fail(copy, f"accepts nobody after {PATIENCE:.0f} s")
         time.sleep(0.02)
 
     def run(self, copy: Copy, limit: float | None) -> Run:
-        server, place = self._processes[copy]
+        _, place = self._processes[copy]
         command = place.fill(self._client)
         try:
             with _in_copy(copy, command[0]):
@@ -150,15 +145,19 @@ class Servers:
                 with closing(client):
                     run = client.wait(limit)
         except Failure:
-            self._check(copy, server)  # a client also fails if its server has ended
+            self._check(copy)  # a client also fails if its server has ended
             raise
-        self._check(copy, server)
+        self._check(copy)
         return run
 
-    def _check(self, copy: Copy, server: Process) -> None:
-        if server.has_ended():
-            with _in_copy(copy, (copy.command or self._server)[0]):
-                raise Failure(server.how_it_ended())
+    def _check(self, copy: Copy) -> None:
+        process, _ = self._processes[copy]
+        if process.has_ended():
+            self._fail(copy, process.how_it_ended())
+
+    def _fail(self, copy: Copy, why: str) -> NoReturn:
+        with _in_copy(copy, (copy.command or self._server)[0]):
+            raise Failure(why)
 
 
 def _mapped(pid: int) -> list[str]:

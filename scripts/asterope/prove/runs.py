@@ -6,7 +6,7 @@ import argparse
 import os
 import sys
 import time
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from datetime import datetime, timezone
@@ -40,7 +40,7 @@ from .processes import Run
 from .rounds import LEAST_ROUNDS, NARROW, Goal, Rounds, measure
 from .runners import Commands, Servers
 from .tunables import best_of, with_offers
-from .verdicts import SLOWER, UNKNOWN, Findings, judge
+from .verdicts import SLOWER, UNKNOWN, Finding, judge
 
 # A run that takes so many times as long as the longest first run, and a minute more, hangs.
 HANGS = 10
@@ -76,7 +76,7 @@ def _setting(arguments: argparse.Namespace) -> Setting:
             tell(PROGRAM, line)
     until, budget = arguments.until, arguments.time_budget
     if arguments.rounds is None:
-        until, budget = until or 0.01, budget or 600.0
+        until, budget = until or NARROW, budget or 600.0
     return Setting(
         arguments.command,
         client,
@@ -140,7 +140,7 @@ def _report(setting: Setting, rounds: Rounds, seconds: float, file: str | None) 
     count = len(rounds.blocks)
     names = [copy.name for copy in setting.copies]
     until = setting.goal.until or NARROW
-    findings = judge(rounds, names, until, setting.client is not None) if count else None
+    findings = judge(rounds, names, until, setting.client is not None) if count else []
     best, said = None, []
     if findings:
         print(
@@ -158,21 +158,23 @@ def _report(setting: Setting, rounds: Rounds, seconds: float, file: str | None) 
             print(line, flush=True)
     if file is not None:
         write_output(Path(file), document(setting, rounds, findings, said, seconds, best))
-    if findings is None or count < LEAST_ROUNDS:
+    if count < LEAST_ROUNDS:
         return UNTOLD
     offers = {copy.name for copy in setting.copies if copy.is_offer}
-    if any(one.verdict == SLOWER and one.name not in offers for one in findings.compared):
+    if any(one.verdict == SLOWER and one.name not in offers for one in findings):
         return STALE
-    return UNTOLD if any(one.verdict == UNKNOWN for one in findings.compared) else DONE
+    return UNTOLD if any(one.verdict == UNKNOWN for one in findings) else DONE
 
 
-def _said(setting: Setting, rounds: Rounds, findings: Findings, best: Copy | None) -> list[str]:
+def _said(
+    setting: Setting, rounds: Rounds, findings: Sequence[Finding], best: Copy | None
+) -> list[str]:
     """The lines below the table."""
     lines = run_words.contradictions(findings, rounds.larger_is_better)
     for copy in setting.copies:
         figures = [dict(block)[copy.name] for block in rounds.blocks]
         lines += modes_told(copy.name, figures, "{:.4g}".format)
-    unknown = [one for one in findings.compared if one.verdict == UNKNOWN]
+    unknown = [one for one in findings if one.verdict == UNKNOWN]
     if len(rounds.blocks) >= LEAST_ROUNDS and any(one.more_rounds is None for one in unknown):
         lines.append("No number of rounds tells: the figure has too few digits.")
     if setting.client is None:

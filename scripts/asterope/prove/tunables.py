@@ -10,7 +10,7 @@ from pathlib import Path
 from ..faults import BadInput
 from .copies import TUNABLES, Copy, are_known, check_count
 from .rounds import Rounds
-from .verdicts import FASTER, Findings, is_surely_better
+from .verdicts import FASTER, Finding, is_surely_better
 
 # Bytes: glibc gives larger blocks back at once, and free memory at the heap's end beyond that.
 _KEPT = 1 << 30
@@ -53,12 +53,12 @@ def with_offers(copies: Sequence[Copy], loader: Path) -> tuple[list[Copy], list[
     return [*copies, *added], lines
 
 
-def best_of(copies: Sequence[Copy], rounds: Rounds, findings: Findings) -> Copy | None:
+def best_of(copies: Sequence[Copy], rounds: Rounds, findings: Sequence[Finding]) -> Copy | None:
     """The copy that makes the program fastest; of several that are as good, the one with the fewest
     settings. None: no copy surely makes the program faster than libc alone."""
     gains = {
         one.name: one.ratio.median
-        for one in findings.compared
+        for one in findings
         if one.verdict == FASTER and one.ratio is not None
     }
     faster = [copy for copy in copies if copy.name in gains]

@@ -19,8 +19,9 @@ FASTER, SLOWER, SAME, UNKNOWN = "faster", "slower", "the same", "cannot tell yet
 @dataclass(frozen=True)
 class Finding:
     """One copy. `ratio`: the base's time over its own, None for the base. `at_most`: how far the
-    interval reaches from 1, 0.01 for 1 %. `more_rounds`: about how many more rounds would tell;
-    None if they already tell, or if that number is unknown."""
+    interval reaches from 1, 0.01 for 1 %. `verdict`: None for the base and its second runs, which
+    are the noise floor. `more_rounds`: about how many more rounds would tell; None if they already
+    tell, or if that number is unknown."""
 
     name: str
     figure: float  # median
@@ -30,36 +31,23 @@ class Finding:
     more_rounds: int | None = None
 
 
-@dataclass(frozen=True)
-class Findings:
-    """All copies in the order of `names`; the floor is the base's ratio to itself."""
-
-    floor: Ratio
-    copies: Sequence[Finding]
-
-    @property
-    def compared(self) -> list[Finding]:
-        return [one for one in self.copies if one.verdict is not None]
-
-
 def judge(
     rounds: Rounds, names: Sequence[str], until: float = NARROW, has_servers: bool = False
-) -> Findings:
-    """Judges at least one round. `until`: a difference below that part counts as the same.
-    `has_servers`: a server runs for all rounds, and its memory stays in one place. So two servers
-    with libc may differ each time, and the floor counts. Otherwise each run has luck of its own,
-    and the interval holds it."""
+) -> list[Finding]:
+    """Judges at least one round, for the copies in the order of `names`. `until`: a difference
+    below that part counts as the same. `has_servers`: a server runs for all rounds, and its memory
+    stays in one place. So two servers with libc may differ each time, and the floor counts.
+    Otherwise each run has luck of its own, and the interval holds it."""
     rounding = _rounding(rounds)
     floor = _interval(rounds, again(rounds.base))
     noise = _distance(floor) if has_servers else 0.0
-    floor = _widened(floor, rounding)
-    copies = []
+    findings = []
     for name in names:
         figure = float(median(rounds.figures(name)))
         if name == rounds.base:
-            copies.append(Finding(name, figure))
+            findings.append(Finding(name, figure))
         elif name == again(rounds.base):
-            copies.append(Finding(name, figure, floor))
+            findings.append(Finding(name, figure, _widened(floor, rounding)))
         else:
             ratio = _widened(_interval(rounds, name), rounding)
             reach = _distance(ratio)
@@ -69,8 +57,8 @@ def judge(
             more = None
             if verdict == UNKNOWN:
                 more = _more_rounds(len(rounds.blocks), ratio, rounding, until)
-            copies.append(Finding(name, figure, ratio, math.expm1(reach), verdict, more))
-    return Findings(floor, copies)
+            findings.append(Finding(name, figure, ratio, math.expm1(reach), verdict, more))
+    return findings
 
 
 def is_surely_better(rounds: Rounds, name: str, other: str) -> bool:
