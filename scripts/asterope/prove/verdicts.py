@@ -38,26 +38,20 @@ def judge(
     below that part counts as the same. `has_servers`: a server runs for all rounds, and its memory
     stays in one place. So two servers with libc may differ each time, and the floor counts.
     Otherwise each run has luck of its own, and the interval holds it."""
-    rounding = _rounding(rounds)
-    floor = _interval(rounds, again(rounds.base))
-    noise = _distance(floor) if has_servers else 0.0
+    count, rounding = len(rounds.blocks), _rounding(rounds)
+    noise = _distance(_interval(rounds, again(rounds.base), 0.0)) if has_servers else 0.0
     findings = []
     for name in names:
         figure = float(median(rounds.figures(name)))
-        if name == rounds.base:
-            findings.append(Finding(name, figure))
-        elif name == again(rounds.base):
-            findings.append(Finding(name, figure, _widened(floor, rounding)))
-        else:
-            ratio = _widened(_interval(rounds, name), rounding)
-            reach = _distance(ratio)
-            verdict = _verdict(ratio, noise, reach, until)
-            if len(rounds.blocks) < LEAST_ROUNDS:
-                verdict = UNKNOWN
-            more = None
-            if verdict == UNKNOWN:
-                more = _more_rounds(len(rounds.blocks), ratio, rounding, until)
-            findings.append(Finding(name, figure, ratio, math.expm1(reach), verdict, more))
+        ratio = None if name == rounds.base else _interval(rounds, name, rounding)
+        if ratio is None or name == again(rounds.base):
+            findings.append(Finding(name, figure, ratio))
+            continue
+        verdict, more = _verdict(count, ratio, noise, until), None
+        if verdict == UNKNOWN:
+            more = _more_rounds(count, ratio, rounding, until)
+        at_most = math.expm1(_distance(ratio))
+        findings.append(Finding(name, figure, ratio, at_most, verdict, more))
     return findings
 
 
@@ -66,22 +60,21 @@ def is_surely_better(rounds: Rounds, name: str, other: str) -> bool:
     return signed_rank_interval(rounds.logs(name, other)).low > 0
 
 
-def _interval(rounds: Rounds, name: str) -> Ratio:
-    found = signed_rank_interval(rounds.logs(name))
-    return Ratio(*(math.exp(log) for log in (found.median, found.low, found.high)))
+def _interval(rounds: Rounds, name: str, rounding: float) -> Ratio:
+    """The ratio of the base's figure to the copy's; both may be off by their rounding."""
+    found, factor = signed_rank_interval(rounds.logs(name)), math.exp(rounding)
+    low, high = math.exp(found.low) / factor, math.exp(found.high) * factor
+    return Ratio(math.exp(found.median), low, high)
 
 
-def _widened(ratio: Ratio, rounding: float) -> Ratio:
-    factor = math.exp(rounding)
-    return Ratio(ratio.median, ratio.low / factor, ratio.high * factor)
-
-
-def _verdict(ratio: Ratio, noise: float, reach: float, until: float) -> str:
+def _verdict(count: int, ratio: Ratio, noise: float, until: float) -> str:
+    if count < LEAST_ROUNDS:
+        return UNKNOWN
     if math.log(ratio.low) > noise:
         return FASTER
     if math.log(ratio.high) < -noise:
         return SLOWER
-    return SAME if reach <= math.log1p(until) else UNKNOWN
+    return SAME if _distance(ratio) <= math.log1p(until) else UNKNOWN
 
 
 def _more_rounds(count: int, ratio: Ratio, rounding: float, until: float) -> int | None:
