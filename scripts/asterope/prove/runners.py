@@ -93,10 +93,11 @@ class Servers:
         stack: ExitStack,
         server: Sequence[str],
         client: Sequence[str],
-        cpus: tuple[Collection[int] | None, Collection[int] | None],
+        cpus: Collection[int] | None,
+        client_cpus: Collection[int] | None,
     ) -> None:
         self._stack, self._server, self._client = stack, server, client
-        self._cpus, self._client_cpus = cpus
+        self._cpus, self._client_cpus = cpus, client_cpus
         self._processes: dict[Copy, tuple[Process, Place]] = {}
 
     def warm_up(self, copy: Copy) -> Run:

@@ -101,7 +101,7 @@ def _runner(setting: Setting, cpus: Collection[int] | None, stack: ExitStack) ->
         return Commands(command, setting.command[0], cpus, setting.metric.kind == PATTERN)
     check_command("--client: ", setting.client[0])  # any program will do, a static one, too
     others = os.sched_getaffinity(0) - set(cpus or ())
-    return Servers(stack, setting.command, setting.client, (cpus, others if cpus else None))
+    return Servers(stack, setting.command, setting.client, cpus, others if cpus else None)
 
 
 def _measure(
@@ -201,12 +201,8 @@ def prove_by_runs(arguments: argparse.Namespace) -> int:
     try:
         with ExitStack() as stack:
             _measure(setting, _runner(setting, arguments.cpu, stack), rounds, line)
-    except KeyboardInterrupt:
-        rounds.stopped_by = "interrupt"
-        report()
-        raise
-    except Failure:
-        rounds.stopped_by = "failure"
+    except (KeyboardInterrupt, Failure) as error:
+        rounds.stopped_by = "failure" if isinstance(error, Failure) else "interrupt"
         report()
         raise
     code = report()

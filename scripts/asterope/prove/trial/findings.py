@@ -268,8 +268,7 @@ def findings(observed: Observed, ways: Sequence[str], whole: str | None = None) 
     seconds -= by_chance
     uncounted = bool(observed.limits & _UNCOUNTED)
     possible = {} if uncounted else possible_of(observed, seconds, observed.restricted)
-    too_short = short_processes(observed)
-    observed = _without(observed, too_short)
+    observed = _without(observed, short_processes(observed))
     levels, long = _levels(observed)
     lived = sum(one.seconds for one in observed.lived) or observed.cpu_seconds
     of_copying = seconds - max(0.0, observed.cpu_seconds - lived) - long
@@ -341,12 +340,15 @@ def _without(observed: Observed, processes: Collection[str]) -> Observed:
     """`observed` without the pairs of periods of these processes."""
     if not processes:
         return observed
-    places = {}
-    for place, seen in observed.places.items():
-        kept = {pair: own for pair, own in seen.together.items() if pair.process not in processes}
-        places[place] = replace(seen, together=kept)
-    kept = {pair: own for pair, own in observed.together.items() if pair.process not in processes}
-    return replace(observed, places=places, together=kept)
+
+    def kept(pairs: Mapping[Pair, list[Block]]) -> dict[Pair, list[Block]]:
+        return {pair: own for pair, own in pairs.items() if pair.process not in processes}
+
+    places = {
+        place: replace(seen, together=kept(seen.together))
+        for place, seen in observed.places.items()
+    }
+    return replace(observed, places=places, together=kept(observed.together))
 
 
 def _bounded(one: PlaceFound, possible: Possible | None, seen: Seen) -> PlaceFound:
@@ -570,11 +572,8 @@ def _best(
         return None, 1.0
     others = [way for way in ways if way not in (ROUTINE, LIBC_AGAIN)]
     confidence = 1 - by_luck / max(1, len(others))
-    better: dict[str, Estimate] = {}
-    for way in others:
-        found = _doubted(cells, ROUTINE, way, confidence, doubt)
-        if found is not None and found.low > 1:
-            better[way] = found
+    found = {way: _doubted(cells, ROUTINE, way, confidence, doubt) for way in others}
+    better = {way: one for way, one in found.items() if one is not None and one.low > 1}
     if not better:
         return None if doubt else ROUTINE, 1.0
     best = max(better, key=lambda way: better[way].value)
