@@ -98,7 +98,7 @@ class Servers:
     ) -> None:
         self._stack, self._server, self._client = stack, server, client
         self._cpus, self._client_cpus = cpus, client_cpus
-        self._processes: dict[Copy, tuple[Process, Place]] = {}
+        self._processes: dict[str, tuple[Process, Place]] = {}  # by the copy's name
 
     def warm_up(self, copy: Copy) -> Run:
         server = copy.command or self._server
@@ -110,7 +110,7 @@ class Servers:
         command = words if copy.command else find_program(words).command
         with _in_copy(copy, server[0]):
             process = Process(command, copy.environment(), self._cpus)
-        self._processes[copy] = self._stack.enter_context(closing(process)), place
+        self._processes[copy.name] = self._stack.enter_context(closing(process)), place
         deadline = time.monotonic() + PATIENCE
         while not place.accepts(names):
             self._wait_a_little(copy, deadline)
@@ -137,7 +137,7 @@ class Servers:
         time.sleep(0.02)
 
     def run(self, copy: Copy, limit: float | None) -> Run:
-        _, place = self._processes[copy]
+        _, place = self._processes[copy.name]
         command = place.fill(self._client)
         try:
             with _in_copy(copy, command[0]):
@@ -152,7 +152,7 @@ class Servers:
         return run
 
     def _check(self, copy: Copy) -> None:
-        process, _ = self._processes[copy]
+        process, _ = self._processes[copy.name]
         if process.has_ended():
             self._fail(copy, process.how_it_ended())
 

@@ -178,7 +178,7 @@ def _said(
     if len(rounds.blocks) >= LEAST_ROUNDS and any(one.more_rounds is None for one in unknown):
         lines.append("No number of rounds tells: the figure has too few digits.")
     if setting.client is None:
-        for copy in dict.fromkeys(filter(None, [setting.copies[0], best])):
+        for copy in filter(None, [setting.copies[0], best]):
             lines += run_words.of_kernel(copy.name, rounds)
     if setting.has_offers:
         lines.append(run_words.what_brings_most(best, bool(unknown), setting.command))
