@@ -278,17 +278,17 @@ def test_too_little_time_is_told(prove) -> None:
 
 
 FIFTEEN = ",".join(f"a{n}={{}}/fast.so" for n in range(15))
-# Words of the command, {} standing for the folder of libraries; what is said.
+# Words of the command, {} standing for the folder of libraries; the message.
 BAD = {
     "no command": ("--rounds 6", "COMMAND"),
     "a static command": ("-- {}/static", "is linked statically"),
     "five rounds": ("--rounds 5 -- true", "from 6 to 10000"),
     "until nothing": ("--until 0% -- true", "write 1%"),
     "metric without a group": ("--metric took.* -- true", "in parentheses"),
-    "metric that is no pattern": ("--metric took( -- true", "--metric took("),
+    "metric that is not a pattern": ("--metric took( -- true", "--metric took("),
     "larger time": ("--larger-is-better -- true", "less wall time is better"),
     "library that is missing": ("--copies missing.so -- true", "missing.so: no such"),
-    "library that is none": ("--copies {}/text.so -- true", "cannot be preloa"),
+    "library that is not one": ("--copies {}/text.so -- true", "cannot be preloa"),
     "only libc": ("--copies libc -- true", "nothing to compare"),
     "one name twice": ("--copies a={}/fast.so,a={}/fast.so -- true", "another copy is called a"),
     "fifteen copies": (f"--copies {FIFTEEN} -- true", "more than 14 copies"),
@@ -351,7 +351,7 @@ def test_an_interrupt_prints_what_is_known_and_ends_the_command(command, tmp_pat
     assert list((tmp_path / "tmp").iterdir()) == []
 
 
-# Leaves something that is in no group of its, and goes on for ever itself; where is the folder?
+# Leaves a process that is in no group of its, tells its folder, and goes on for ever itself.
 LEAVES = "setsid sleep 1000 & echo $! $$ {folder} >said; sleep 1000"
 
 
@@ -434,7 +434,7 @@ while True:
     took = 50 if "fast" in preload else 100
     try:
         connection.sendall(f"took {took} in process {os.getpid()}".encode())
-    except OSError:  # who only looked whether somebody listens is gone
+    except OSError:  # it only looked whether somebody listens, and is gone
         continue
     finally:
         connection.close()

@@ -303,7 +303,7 @@ def test_a_place_whose_calls_take_no_time_is_no_error() -> None:
 
 
 def test_periods_in_which_the_program_did_something_else_blur_nothing() -> None:
-    """As while it starts: what lies between its calls then has nothing to do with them."""
+    """As while it starts: the time between its calls then has nothing to do with them."""
     observed, dice = observed_of({PLACE: steady(0.8)}, 1, pairs=200), random.Random(1)
     for pair, both in observed.together.items():
         if pair.number < 10:
@@ -330,8 +330,8 @@ def test_long_stalls_of_the_routine_alone_count_in_its_gain(stall: float, longer
 
 
 def test_long_phases_between_copies_are_no_chance_where_they_are_much() -> None:
-    """The routine leaves the caches so that what comes after each 100th copy takes half as long
-    again; it is not left out, as that is half of the program's time."""
+    """The routine leaves the caches so that the work after each 100th copy takes half as long
+    again. That is not left out, as it is half of the program's time."""
 
     def seconds(way: str, when: float, dice: random.Random) -> float:
         phase = 100 * (1.5 if way == ROUTINE else 1.0) * (dice.random() < 0.01)

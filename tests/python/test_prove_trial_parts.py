@@ -228,7 +228,7 @@ def test_of_few_long_calls_whole_runs_are_the_advice(cycles: int, takes: float, 
 
 
 SMALL = Place("/bin/program", 1, "memcpy", 4096)
-# The CPU time of a run of 10 s that was ended, whether it has copied, what its processes say of
+# The CPU time of a run of 10 s that was ended, whether it has copied, its processes' findings on
 # other copies, and the advice, with code 4. None: that of a program with nothing to gain.
 ENDED_EARLY = {
     "a server without load": (0.5, True, (), "it waited nearly all the time: give it load"),

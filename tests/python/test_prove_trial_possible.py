@@ -1,4 +1,4 @@
-"""No verdict of a trial is beyond what the copies themselves take."""
+"""No verdict of a trial is beyond the time that the copies themselves take."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_what_they_can_bring_is_told(factor: float, share: float, routine: float
 
 
 def test_an_estimate_may_be_beyond_by_luck() -> None:
-    """It ends at what is possible then."""
+    """It ends at the bound then."""
     most = Possible(share=0.2, loss=0.4)
     assert most.holds(Estimate(0.26, 0.22, 0.30)) and not most.holds(Estimate(0.3, 0.24, 0.36))
     assert most.part_of(Estimate(0.26, 0.22, 0.30)) == Estimate(0.25, 0.22, 0.25)

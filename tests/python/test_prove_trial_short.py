@@ -55,7 +55,7 @@ def test_of_too_few_processes_nothing_is_said(count: int) -> None:
 
 
 def test_a_process_of_another_kind_is_no_partner() -> None:
-    """A shell, and what it runs, which takes ten times as long."""
+    """A shell, and its command, which takes ten times as long."""
     observed = observed_of(1, 100, 0.6, 0.5)
     shells = [Lived(f"sh {n}", 8, n, 0.002, [LIBC, ROUTINE][n // 50], 0.002) for n in range(100)]
     observed.lived += shells

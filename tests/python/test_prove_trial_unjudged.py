@@ -88,7 +88,7 @@ def test_rows_are_summed_up_only_where_the_first_line_tells_and_they_are_believe
         (0.02, 0, -0.005, True),
         (0.009, 0, -0.005, False),  # hidden: too little of the time
         (0.009, -1, -0.005, True),  # a sure loss is shown
-        (0.009, -1, -0.0005, False),  # and what it brings is too little
+        (0.009, -1, -0.0005, False),  # but it brings too little
     ],
 )
 def test_map_and_note_and_table_have_the_same_places(

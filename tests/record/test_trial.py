@@ -1,4 +1,4 @@
-"""The trial inside a program sees what is right, and the program goes on in every case."""
+"""The trial inside a program sees its copies right, and the program goes on in every case."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def way(libraries: Path) -> Callable[..., Way]:
 
 @pytest.fixture
 def tried(recorder: Recorder, check: Path, way) -> Callable[..., Observed]:
-    """Runs record_check in a trial; returns what was seen of all its processes."""
+    """Runs record_check in a trial; returns the observations of all its processes."""
 
     def run(*arguments: object, ways=(), explore=None, program=check, **settings) -> Observed:
         names = ways or [way("like")]
@@ -181,7 +181,7 @@ def test_in_operation_a_slower_routine_is_left_for_libc(tried, way) -> None:
 # --- What a program may do ------------------------------------------------------------------------
 
 
-# Sizes are 64 times as large as where calls are counted.
+# Sizes are 64 times as large as in the tests of counting.
 SITUATIONS = {
     "children": ("children", 5000),
     "signals": ("signals", 300),
@@ -248,7 +248,7 @@ def test_in_operation_large_files_of_ended_processes_have_few_names(tried, recor
 
 @pytest.mark.parametrize("situation", [("restricted", "calls"), ("probed", "filter")])
 def test_in_operation_so_do_those_that_restrict_their_calls(tried, recorder, situation) -> None:
-    """After which none can give its file another name; a probe is none of these."""
+    """After that none can give its file another name. A probe is not a restriction."""
     for _ in range(3):
         tried(*situation, 200_000, explore=2)
         assert {path.name.partition("-")[0] for path in recorder.folder.iterdir()} <= {"ended"}
@@ -304,7 +304,7 @@ def test_a_limit_on_the_size_of_files_ends_the_trial_not_the_program(tried, larg
 
 
 def test_reading_takes_no_room(tried, recorder) -> None:
-    """In memory that is full, holes that come to be by reading end who reads."""
+    """In memory that is full, a reader that fills a file's holes would be ended."""
     tried("copies", 4096, 5000)
     (path,) = recorder.folder.glob("*.raw")
     with tempfile.NamedTemporaryFile(dir="/dev/shm") as copy:

@@ -18,7 +18,7 @@ Program = Callable[[str, float, random.Random], float]
 
 
 def like(factor: float) -> Callable[[str], float]:
-    """By what the routine's time differs from libc's."""
+    """The routine takes so many times libc's time."""
     return lambda way: factor if way == ROUTINE else 1.0
 
 
@@ -60,7 +60,7 @@ def with_stalls(
 
 
 def slower_reader(factor: float) -> Program:
-    """The copies take the same: what reads them does not."""
+    """The copies take the same, and their readers do not."""
     return lambda way, _, dice: 0.2 + 0.8 * like(factor)(way) * (1 + 0.2 * abs(dice.gauss(0, 1)))
 
 
@@ -80,7 +80,7 @@ def cycles_of(program: Program, dice: random.Random, count: int) -> Iterator[lis
 EXPERIMENTS = 100
 # Parts of libc's time.
 FACTORS = [1.0, pytest.param(1.01, marks=pytest.mark.slow), 1 / 1.8]
-share = fmean  # of what is so, among all that is or is not
+share = fmean  # of the true ones
 
 
 def assert_near(

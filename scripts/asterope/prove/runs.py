@@ -136,7 +136,7 @@ def _measure(
 
 
 def _report(setting: Setting, rounds: Rounds, seconds: float, file: str | None) -> int:
-    """Prints and writes what is known; returns the exit code."""
+    """Prints and writes the findings until now; returns the exit code."""
     count = len(rounds.blocks)
     names = [copy.name for copy in setting.copies]
     until = setting.goal.until or NARROW

@@ -42,7 +42,7 @@ class Place:
     own. `file_name`: the file's name for users. The command's program has the name that the user
     gave, which may be a link's. Empty: as `module`."""
 
-    module: str  # the file; empty where the code is in none
+    module: str  # the file; empty: the code is in none
     offset: int  # of the return address in it
     function: str
     least: int

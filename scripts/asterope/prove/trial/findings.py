@@ -114,13 +114,13 @@ class PlaceFound:
 @dataclass(frozen=True)
 class Found:
     gain: Estimate | None = None  # of the whole program by CPU time: 0.1 for 10 % faster
-    places: Sequence[PlaceFound] = ()  # what brings most first
+    places: Sequence[PlaceFound] = ()  # those that bring most come first
     wall_gain: Estimate | None = None  # by the clock, where nothing else kept it from running
     whole_gain: Estimate | None = None  # as gain, with the library that has a map
     has_whole: bool = False
     unjudged: float = 0.0  # part of the CPU time in calls that are longer than periods
     short: float = 0.0  # part of it in processes that are too short, and too few
-    possible: Possible | None = None  # what the routine can bring; None: nothing was measured
+    possible: Possible | None = None  # the bounds of all gains; None: not measured
     all_seen: bool = True  # False: some processes ran without the library
     restricted: float = 0.0  # part of all in processes that restricted their system calls
     untimed: int = 0  # processes that were not tried, for an unknown time

@@ -136,7 +136,7 @@ class Trial(Tried):
         self._short: set[str] = set()  # names of files, each for a kind of short processes
 
     def measure(self, tell: Callable[[str], None]) -> None:
-        """Raises Failure; what was seen until then is kept."""
+        """Raises Failure; the observations until then are kept."""
         began = since = time.monotonic()
         longest = looked = 0.0
         while True:

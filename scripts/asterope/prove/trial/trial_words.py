@@ -1,4 +1,4 @@
-"""The result of a trial in words: one sentence, the places, and what to do."""
+"""The result of a trial in words: one sentence, the places, and the advice."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from .statistics import Estimate
 _WITH = "With the routine this program"
 MOST_PLACES = 12  # of a table, and of a picture
 _MOST_NOT_SHOWN = 3  # places that are named behind the table
-_WIDTH = 40  # of the column that says where
+_WIDTH = 40  # of the column of places
 GIVE_LOAD = "it waited nearly all the time: give it load, such as a client that asks it for more"
 MORE_TIME = "give it more --time"
 
