@@ -18,6 +18,7 @@ from asterope.prove.trial.blocks import (
     Pair,
     Place,
     Seen,
+    Spent,
 )
 from asterope.prove.trial.findings import Found, findings
 from asterope.prove.trial.statistics import Estimate
@@ -101,11 +102,6 @@ WHOLE: dict[str, Callable[[float], dict[Place, Program]]] = {
 }
 
 
-def period(way: str, seconds: float, within: float | None = None) -> Block:
-    """A thread's period, in a pair."""
-    return Block(way, [seconds, seconds if within is None else within], [1.0] * 2, 1)
-
-
 def usual(times: dict[Place, Program], way: str, when: float) -> float:
     """Seconds of a call at each place."""
     dice = random.Random(0)
@@ -142,7 +138,7 @@ def observed_of(
                 time = [program(way, when, dice) for _ in range(calls)]
                 seen.together.setdefault(pair, []).append(Block(way, time[:8], [1.0] * 8, calls))
                 within = longest.within(time, limit)
-                observed.together.setdefault(pair, []).append(period(way, sum(time), within))
+                observed.together.setdefault(pair, []).append(Spent(way, sum(time), within))
                 seen.calls += calls
                 observed.cpu_seconds += sum(time)
         together = observed.cpu_seconds - before
@@ -268,7 +264,7 @@ def test_calls_longer_than_periods_gain_nothing_by_what_others_do() -> None:
     seconds = observed.cpu_seconds / 8
     for pair in [*observed.together][:4]:
         long.together[pair] = [Block(LIBC, [seconds], [1.0], 1)]
-        observed.together[pair][0] = period(LIBC, seconds)
+        observed.together[pair][0] = Spent(LIBC, seconds, seconds)
     observed.cpu_seconds *= 2
     found = findings(observed, WAYS)
     assert found.gain.value == pytest.approx(1.75 / 1.25 - 1, abs=0.04)
@@ -307,7 +303,8 @@ def test_periods_in_which_the_program_did_something_else_blur_nothing() -> None:
     observed, dice = observed_of({PLACE: steady(0.8)}, 1, pairs=200), random.Random(1)
     for pair, both in observed.together.items():
         if pair.number < 10:
-            both[:] = [period(one.way, one.seconds[0] * dice.uniform(0.2, 5)) for one in both]
+            times = [one.seconds * dice.uniform(0.2, 5) for one in both]
+            both[:] = [Spent(one.way, time, time) for one, time in zip(both, times)]
     gain = findings(observed, WAYS).gain
     assert gain.value == pytest.approx(0.25, abs=0.03) and gain.high - gain.low < 0.04
 

@@ -74,8 +74,8 @@ def test_a_place_has_its_calls_and_all_ways(tried, check: Path) -> None:
     both = [{block.way for block in pair} for pair in seen.together.values()]
     assert {LIBC, ROUTINE} in both and all(ways <= {LIBC, ROUTINE} for ways in both)
     assert len({pair.number // 2 for pair in seen.together}) == len(seen.together), "one of two"
-    periods = [block.seconds for pair in observed.together.values() for block in pair]
-    usual = [within / seconds for seconds, within in periods if within]
+    periods = [spent for pair in observed.together.values() for spent in pair]
+    usual = [spent.within / spent.seconds for spent in periods if spent.within]
     assert len(usual) > 0.8 * len(periods) and 0.5 < median(usual) < 1.1
 
 
@@ -113,12 +113,11 @@ def test_places_of_long_calls_change_their_ways_after_few(tried, tmp_path: Path)
 def test_rare_long_calls_are_no_usual_time_of_a_period(tried, way) -> None:
     """Half of the routine's time is in one call of 20,000; libc has no such calls."""
     observed = tried("copies", 4096, 8_000_000, ways=[way("rarely")])
-    periods = [block for pair in observed.together.values() for block in pair]
+    periods = [spent for pair in observed.together.values() for spent in pair]
 
     def usual(name: str) -> float:
-        taken = (one.seconds for one in periods if one.way == name and one.seconds[1])
-        seconds, within = map(sum, zip(*taken))
-        return within / seconds
+        taken = [one for one in periods if one.way == name and one.within]
+        return sum(one.within for one in taken) / sum(one.seconds for one in taken)
 
     assert usual(ROUTINE) < 0.8 * usual(LIBC)
     assert findings(observed, [LIBC, LIBC_AGAIN, ROUTINE]).gain.high < 0  # they are its own

@@ -16,6 +16,7 @@ from asterope.prove.trial.blocks import (
     Pair,
     Place,
     Seen,
+    Spent,
 )
 
 COPIES, STARTING = (Place("/bin/program", n, "memcpy", 4096) for n in (1, 2))
@@ -138,7 +139,7 @@ class Program:
                     key = Pair(process, pair)
                     block = Block(way, [usual + waits], [1.0], calls)
                     seen.together.setdefault(key, []).append(block)
-                    whole = Block(way, [own, own if are_few else 0.0], [1.0] * 2, 1)
+                    whole = Spent(way, own, own if are_few else 0.0)
                     observed.together.setdefault(key, []).append(whole)
                 else:
                     seen.own_calls += calls

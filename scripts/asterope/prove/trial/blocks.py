@@ -28,6 +28,16 @@ class Block:
     gap: int = 1  # calls that were timed as one
 
 
+@dataclass(frozen=True)
+class Spent:
+    """A thread's CPU time in a period. `within`: the same, with the longest intervals counted as
+    usual ones; 0: not known."""
+
+    way: str
+    seconds: float
+    within: float
+
+
 class Pair(NamedTuple):
     """Two successive periods: with libc in one and another way in the other."""
 
@@ -118,9 +128,8 @@ class Observed:
     easy_libcs: float = 0.0
     easy_others: float = 0.0
     places: dict[Place, Seen] = field(default_factory=dict)
-    # By pair of periods, a block of each thread and period. It has two `seconds`: the CPU time, and
-    # the same with the longest intervals counted as usual ones (0: not known).
-    together: dict[Pair, list[Block]] = field(default_factory=dict)
+    # By pair of periods, of each thread and period.
+    together: dict[Pair, list[Spent]] = field(default_factory=dict)
     limits: set[str] = field(default_factory=set)  # hindrances, see LIMITS
     restricted: float = 0.0  # CPU time in which processes restricted their system calls, at most
     # Processes in operation that did so before they were tried: their time is not known.

@@ -13,7 +13,7 @@ from ...program import Called
 from ...record.calls import Sites
 from ...record.raw import FUNCTIONS, RAW_BYTES, RawProcess
 from . import blocks
-from .blocks import LIBC, ROUTINE, Block, Lived, Observed, Pair, Place, Seen
+from .blocks import LIBC, ROUTINE, Block, Lived, Observed, Pair, Place, Seen, Spent
 
 # --- The layout, as tuner/record/trial_file.h has it ---
 
@@ -160,8 +160,9 @@ class _Reader:
         seen.add(Seen(calls, own_calls, short, copied, left=left, measured=measured))
         return _Row(seen, ways, cycles)
 
-    def _blocks(self, page: int) -> Iterator[tuple[int, int, Block] | None]:
-        """Yields group, place and block; None for a block that has not begun."""
+    def _blocks(self, page: int) -> Iterator[tuple[int, int, Block | Spent] | None]:
+        """Yields group, place and block; None for a block that has not begun. A thread's own time
+        has the place _ALL."""
         at = _BLOCKS_AT + page * _PAGE_BLOCKS * _BLOCK.size
         for fields in self._records(_BLOCK, at, _PAGE_BLOCKS):
             group, gap, calls, place, way, kept = fields[:6]
@@ -171,12 +172,11 @@ class _Reader:
             if place == _ALL:
                 seconds = (fields[6] | fields[7] << 32) * 1e-9
                 within = (fields[8] | fields[9] << 32) * self._tick
-                block = Block(self._ways[way], [seconds, within], [1.0] * 2, 1)
+                yield group, place, Spent(self._ways[way], seconds, within)
             else:
                 times = [ticks * self._tick / gap for ticks in fields[6 : 6 + kept]]
                 sizes = [1 + part / 65535 for part in fields[14 : 14 + kept]]
-                block = Block(self._ways[way], times, sizes, calls * gap, gap)
-            yield group, place, block
+                yield group, place, Block(self._ways[way], times, sizes, calls * gap, gap)
 
     def _read_together(self, page: int, rows: Sequence[_Row], observed: Observed) -> None:
         for period, place, block in filter(None, self._blocks(page)):

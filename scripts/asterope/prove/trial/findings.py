@@ -20,6 +20,7 @@ from .blocks import (
     Pair,
     Place,
     Seen,
+    Spent,
 )
 from .pairs import FEWEST, FEWEST_OF_PHASE, Period, Phase, gain, phases, saved, spanned
 from .possible import Possible, possible_of, seconds_of_call
@@ -341,7 +342,7 @@ def _without(observed: Observed, processes: Collection[str]) -> Observed:
     if not processes:
         return observed
 
-    def kept(pairs: Mapping[Pair, list[Block]]) -> dict[Pair, list[Block]]:
+    def kept(pairs: Mapping[Pair, list]) -> dict[Pair, list]:
         return {pair: own for pair, own in pairs.items() if pair.process not in processes}
 
     places = {
@@ -425,14 +426,14 @@ def _levels(observed: Observed) -> tuple[dict[Place, float], float]:
     return levels, long
 
 
-def _fill_periods(seen: Seen, level: float, together: Mapping[Pair, Sequence[Block]]) -> bool:
+def _fill_periods(seen: Seen, level: float, together: Mapping[Pair, Sequence[Spent]]) -> bool:
     """Whether a single such call is most of a period, in most periods that have any."""
     filled = []
     for pair, blocks in seen.together.items():
         periods = together.get(pair, ())
         for way in {block.way for block in blocks}:
             calls = sum(block.calls for block in blocks if block.way == way)
-            length = sum(block.seconds[0] for block in periods if block.way == way)
+            length = sum(spent.seconds for spent in periods if spent.way == way)
             # the shortest: others may have waited for the CPU
             shortest = min(min(block.seconds) for block in blocks if block.way == way)
             filled.append(calls == 1 and min(level, shortest) > length / 2)
@@ -458,17 +459,18 @@ def _together(
         for pair in seen.together
     }
     pairs = {}
-    for pair, blocks in observed.together.items():
+    for pair, threads in observed.together.items():
         if pair in left_out:
             continue
         both = [
             Period(
-                *(sum(block.seconds[i] for block in blocks if block.way == one) for i in range(2)),
+                sum(spent.seconds for spent in threads if spent.way == one),
+                sum(spent.within for spent in threads if spent.way == one),
                 usual[pair, one],
             )
             for one in (LIBC, way)
         ]
-        if not all(block.seconds[1] > 0 for block in blocks):  # not known, as in a new phase
+        if not all(spent.within > 0 for spent in threads):  # not known, as in a new phase
             both = [replace(one, within=one.seconds) for one in both]
         if all(one.seconds > 0 and one.usual > 0 for one in both):
             pairs[pair] = (both[0], both[1])
