@@ -122,10 +122,14 @@ def test_the_runs_of_a_copy_differ_in_the_length_of_their_variables(prove, tmp_p
 TUNABLE = "GLIBC_TUNABLES=glibc.malloc.mmap_threshold"
 
 
-def test_libc_with_tunables_is_a_copy(prove) -> None:
-    listed = subprocess.run(["/lib64/ld-linux-x86-64.so.2", "--list-tunables"], capture_output=True)
-    if listed.returncode:
+@pytest.fixture
+def tunables() -> None:
+    """For tests that need a loader that lists them."""
+    if subprocess.run([find_program(["sh"]).loader, "--list-tunables"], stdout=-3).returncode:
         pytest.skip("this libc lists no tunables")
+
+
+def test_libc_with_tunables_is_a_copy(prove, tunables) -> None:
     say = 'case "$GLIBC_TUNABLES" in *threshold=65536) echo took 50;; *) echo took 100;; esac'
     run = ("--metric", REGEX, "--", "sh", "-c", say)
     done = prove("--copies", f"set={TUNABLE}=65536", *run, copies="")
@@ -147,10 +151,7 @@ FRESH = (
 
 
 @pytest.fixture
-def brings(prove, libraries, tmp_path) -> Callable[..., subprocess.CompletedProcess]:
-    if subprocess.run([find_program(["sh"]).loader, "--list-tunables"], stdout=-3).returncode:
-        pytest.skip("this libc lists no tunables")
-
+def brings(prove, tunables, tmp_path) -> Callable[..., subprocess.CompletedProcess]:
     def of(huge: int, routine: int, *options: object, **more: object):
         say = FRESH.replace("HUGE", str(huge)).replace("ROUTINE", str(routine))
         asked = ("--metric", REGEX, "--json", tmp_path / "prove.json", "--tunables", *options)
