@@ -158,6 +158,11 @@ class Observed:
         self.used += other.used
 
     @property
+    def known_seconds(self) -> float:
+        """CPU time whose processes are known."""
+        return self.cpu_seconds + self.restricted
+
+    @property
     def copied(self) -> int:
         """Bytes."""
         return sum(seen.copied for seen in self.places.values())

@@ -67,10 +67,10 @@ class Tried:
 
     def read(
         self, folder: Path, in_operation: bool = False, files: Sequence[Path] | None = None
-    ) -> float:
-        """Adds the data that the processes left there; returns their CPU time. In operation a
-        process's time counts from its library's start: before it, asterope-prove may have used the
-        process, and process ids come again. `files`: reads these alone, and removes them."""
+    ) -> None:
+        """Adds the data that the processes left there. In operation a process's time counts from
+        its library's start: before it, asterope-prove may have used the process, and process ids
+        come again. `files`: reads these alone, and removes them."""
         self._found, left = None, []
         for path in folder.glob("*.raw") if files is None else files:
             with suppress(RawError, OSError):  # one that ended before it began
@@ -89,7 +89,7 @@ class Tried:
         clocks = ((one.seconds, one.tick_hz) for one in processes if one.tick_hz)
         self._tick_hz = max([self._tick_hz, *clocks])
         if files is not None and not self._tick_hz[1]:
-            return 0.0  # the files stay until a process has lived long enough
+            return  # the files stay until a process has lived long enough
         # A process that has restricted its system calls goes on without a trial.
         quiet = {one.pid: one.cpu_seconds for one in processes if one.flags.quiet}
         self.observed.restricted += sum(
@@ -100,7 +100,6 @@ class Tried:
         own = own_cpu_seconds(processes, known, self._clocks)
         if in_operation:
             own = (max(0.0, one.cpu_seconds - one.cpu_before) for one in processes)
-        before = self.observed.cpu_seconds
         for (path, process), seconds in zip(left, own):
             with suppress(TrialError, OSError):
                 if not process.tick_hz:
@@ -111,12 +110,6 @@ class Tried:
                 self.observed.add(one)
         for path in files or ():
             path.unlink(missing_ok=True)
-        return self.observed.cpu_seconds - before
-
-
-def _known_of(observed: Observed) -> float:
-    """Seconds of CPU time whose processes are known."""
-    return observed.cpu_seconds + observed.restricted
 
 
 class Trial(Tried):
@@ -137,6 +130,10 @@ class Trial(Tried):
 
     def measure(self, tell: Callable[[str], None]) -> None:
         """Raises Failure; the observations until then are kept."""
+        self.stopped_by = self._run_until(tell)
+
+    def _run_until(self, tell: Callable[[str], None]) -> str:
+        """Returns the reason to stop."""
         began = since = time.monotonic()
         longest = looked = 0.0
         while True:
@@ -144,25 +141,21 @@ class Trial(Tried):
             start = time.monotonic()
             tell(f"run {self.observed.runs + 1}, about {max(0.0, left):.0f} s left")
             if not self._run(left):
-                self.stopped_by = TIME
-                return
+                return TIME
             longest = max(longest, time.monotonic() - start)
             now = time.monotonic()
             if now - since >= _BETWEEN * looked:
                 is_hopeless = self.observed.runs >= _HOPELESS and self.found().is_hopeless
                 is_daemon = bool(self.observed.outlived_by)
                 if not self.observed.places or is_hopeless or is_daemon:
-                    self.stopped_by = ENDED
-                    return
+                    return ENDED
                 is_known, since = self.found().is_known, time.monotonic()
                 looked = since - now
                 if is_known:
-                    self.stopped_by = KNOWN
-                    return
+                    return KNOWN
             # the last look at the findings takes a part of the time
             if time.monotonic() - began + longest + looked > self.seconds:
-                self.stopped_by = TIME
-                return
+                return TIME
 
     def _run(self, limit: float) -> bool:
         """Whether the command ended by itself within so many seconds."""
@@ -175,7 +168,7 @@ class Trial(Tried):
             for name in self._short:
                 (files / name).touch()
             began, before = time.monotonic(), self.observed.wall_seconds
-            known, processes = _known_of(self.observed), self.observed.processes
+            known, processes = self.observed.known_seconds, self.observed.processes
             self._cpu_seconds, self._clocks = 0.0, {}
             try:
                 return self._run_into(files, limit)
@@ -184,7 +177,7 @@ class Trial(Tried):
                 self.observed.runs += 1
                 self.observed.lasted += lasted
                 self.read(files)
-                known = _known_of(self.observed) - known
+                known = self.observed.known_seconds - known
                 self._short = {path.name for path in files.glob("*.short")}
                 # Processes beside each other, as a shell and its child, share that time.
                 self.observed.wall_seconds = min(self.observed.wall_seconds, before + lasted)
