@@ -26,6 +26,7 @@ from .pairs import FEWEST, FEWEST_OF_PHASE, Period, Phase, gain, phases, saved, 
 from .possible import Possible, possible_of, seconds_of_call
 from .short import chance_of_short, of_short, seconds_of_short, short_processes
 from .statistics import (
+    LITTLE,
     NO_TRIMMING,
     Cells,
     Estimate,
@@ -42,7 +43,6 @@ from .statistics import (
 _UNCOUNTED = {NO_WAY, THREADS_FULL, UNSEEN}
 # A place does not matter if less of the program's time than this follows its calls.
 MATTERS = 0.01
-LITTLE = 0.001  # a place that brings less gets no row, and a program's smaller gain is not told
 MOST_UNJUDGED = 0.1  # of the CPU time: above it, nothing is said of the whole program
 SAME = 0.01  # a smaller difference is not noticed
 KNOWN = 0.01
@@ -162,11 +162,11 @@ class Found:
             )
         if self.not_judged > MOST_UNJUDGED and not self.is_negligible:
             return f"{self.not_judged_words} were not judged"
-        if self.uncounted and gain is not None and side(gain):
+        if self.uncounted and gain is not None and gain.side:
             return "not all of its copies were counted, so their effect has no known bound"
         if gain is None:
             return "too little of it was seen"
-        if gain.low > 0 or gain.high < 0 or reach(gain) <= SAME:
+        if gain.low > 0 or gain.high < 0 or gain.reach <= SAME:
             return None
         return f"it is something between {_one_end(gain.low)} and {_one_end(gain.high)}"
 
@@ -186,7 +186,7 @@ class Found:
     @property
     def is_negligible(self) -> bool:
         """Whether the copies take so little that no way of making them can be felt."""
-        return self.possible is not None and reach(Estimate(0.0, *self.possible.gain)) <= SAME
+        return self.possible is not None and Estimate(0.0, *self.possible.gain).reach <= SAME
 
     @property
     def is_hopeless(self) -> bool:
@@ -237,16 +237,6 @@ class Found:
     def slower(self) -> list[PlaceFound]:
         """Places where the routine surely loses to libc."""
         return [one for one in self.shown if one.possible and one.surely < 0]
-
-
-def reach(gain: Estimate) -> float:
-    """How far an interval reaches from no difference."""
-    return max(abs(gain.low), abs(gain.high))
-
-
-def side(gain: Estimate) -> int:
-    """1: faster, -1: slower; 0: the interval includes 0 or stays below LITTLE."""
-    return (gain.low > 0) - (gain.high < 0) if reach(gain) >= LITTLE else 0
 
 
 def at_most(part: float) -> str:

@@ -16,7 +16,7 @@ from ..options import UNTOLD
 from . import trial_words
 from .blocks import Place
 from .document import document
-from .findings import Found, side
+from .findings import Found
 from .mapping import wanted, write_map
 from .run import TIME, Tried, why_not
 
@@ -100,6 +100,6 @@ def _of_unseen(tried: Tried, is_endless: bool) -> str | None:
 def code_of(found: Found, unseen: str | None = None) -> int:
     """`unseen`: see what_to_do()."""
     gain = found.deciding
-    if gain is None or not found.is_told or (unseen and not side(gain)):
+    if gain is None or not found.is_told or (unseen and not gain.side):
         return UNTOLD
-    return STALE if side(gain) < 0 else DONE
+    return STALE if gain.side < 0 else DONE

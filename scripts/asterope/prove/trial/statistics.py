@@ -21,6 +21,9 @@ NEGLIGIBLE, _SUSPICIOUS = 0.005, 0.001
 _FEWEST = 20
 
 
+LITTLE = 0.001  # a place that brings less gets no row, and a program's smaller gain is not told
+
+
 @dataclass(frozen=True)
 class Estimate:
     """`value` and the 95 % interval around it; a ratio's is symmetric in logarithms."""
@@ -31,6 +34,16 @@ class Estimate:
 
     def each(self, change: Callable[[float], float]) -> Estimate:
         return Estimate(change(self.value), change(self.low), change(self.high))
+
+    @property
+    def reach(self) -> float:
+        """How far the interval of a gain reaches from no difference."""
+        return max(abs(self.low), abs(self.high))
+
+    @property
+    def side(self) -> int:
+        """Of a gain, 1: faster, -1: slower; 0: the interval includes 0 or stays below LITTLE."""
+        return (self.low > 0) - (self.high < 0) if self.reach >= LITTLE else 0
 
     def within(self, part: float) -> bool:
         """Whether the interval of a ratio reaches no further than that from it."""

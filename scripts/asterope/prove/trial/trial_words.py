@@ -17,17 +17,7 @@ from ...record.recorder import TO_OPEN
 from ...render import FRESH, human_size
 from ..programs import to_map
 from .blocks import CLOSED, LIBC, LIBC_AGAIN, LIMITS, ROUTINE, UNSEEN, Observed, Place
-from .findings import (
-    FEW,
-    MATTERS,
-    MOST_UNJUDGED,
-    SAME,
-    Found,
-    PlaceFound,
-    at_most,
-    reach,
-    side,
-)
+from .findings import FEW, MATTERS, MOST_UNJUDGED, SAME, Found, PlaceFound, at_most
 from .statistics import Estimate
 
 _WITH = "With the routine this program"
@@ -46,10 +36,10 @@ def sentence(found: Found) -> str:
         return f"How fast this program is with the routine cannot be told: {why}."
     gain = found.gain
     assert gain is not None
-    if side(gain):
+    if gain.side:
         start = f"{_WITH} runs {by(gain)}"
     else:
-        start = f"{_WITH} is as fast as with libc, within {at_most(reach(gain))} %"
+        start = f"{_WITH} is as fast as with libc, within {at_most(gain.reach)} %"
     return f"{start}; {_where_slower(found)}."
 
 
@@ -57,7 +47,7 @@ def _where_slower(found: Found) -> str:
     count = len(found.slower)
     if count:
         return f"it is slower than libc at {count} place{'s' if count > 1 else ''}"
-    if found.gain is None or side(found.gain) >= 0:
+    if found.gain is None or found.gain.side >= 0:
         return "no place is slower"
     if found.shown or found.unjudged_places:  # a row or a line says why
         return "the slower places are not known"
@@ -73,11 +63,11 @@ def sentence_of_map(found: Found) -> str:
         return f"How fast this program is with its map cannot be told: {why}."
     told = f"runs {by(gain)} than with libc"
     if gain.low <= 0 <= gain.high:
-        told = f"is as fast as with libc, within {at_most(reach(gain))} %"
+        told = f"is as fast as with libc, within {at_most(gain.reach)} %"
     text = f"With the routine and its map of places it {told}"
     if beside.high < 0:
         return f"{text}: {by(beside)} than with the routine alone, so the map is not taken."
-    known = by(beside) if beside.low > 0 else f"within {at_most(reach(beside))} % as fast"
+    known = by(beside) if beside.low > 0 else f"within {at_most(beside.reach)} % as fast"
     return f"{text}, and {known} {'than' if beside.low > 0 else 'as'} with the routine alone."
 
 
@@ -100,7 +90,7 @@ def clock_line(found: Found, observed: Observed) -> str:
         text += f" within {observed.wall_seconds:.2f} s"
         wall = found.wall_gain
         is_alone = observed.threads <= observed.processes == observed.runs
-        is_told = is_alone and found.is_told and wall is not None and side(wall) != 0
+        is_told = is_alone and found.is_told and wall is not None and wall.side != 0
         text += f"; it waited for the rest, and is {by(wall, ' by the clock')}." if is_told else "."
     if found.possible is not None:
         text += f" Copies take at most {at_most(found.possible.share)} % of it."
@@ -288,7 +278,7 @@ def what_to_do(
         return f"Not known: {_hint(found, observed, command, is_over)}."
     if gain.low > 0 and gain.value >= SAME / 2:
         return f"To have it: {preload_line(preload, command)}"
-    if side(gain) < 0:
+    if gain.side < 0:
         return "Leave it: the routine makes this program slower."
     if unseen is not None:
         return f"Not known: {unseen}."
