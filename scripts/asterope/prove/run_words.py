@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
-from typing import TextIO
 
 from ..figures import duration_text
 from ..record.kernel import kernel_words
@@ -81,14 +81,11 @@ def what_brings_most(best: Copy | None, is_unknown: bool, command: Sequence[str]
 
 
 class ProgressLine:
-    """One line on a terminal, written over and over; nothing elsewhere."""
-
-    def __init__(self, stream: TextIO) -> None:
-        self._stream = stream if stream.isatty() else None
+    """One line on stderr if that is a terminal, written over and over."""
 
     def say(self, text: str) -> None:
-        if self._stream:
-            print(f"\r\033[K{text}", end="", file=self._stream, flush=True)
+        if sys.stderr.isatty():
+            print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)
 
     def tell(self, rounds: int, reach: float | None, seconds_left: float | None) -> None:
         text = f"round {rounds}"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
 import time
 from collections.abc import Collection, Sequence
 from contextlib import ExitStack
@@ -191,7 +190,7 @@ def prove_by_runs(arguments: argparse.Namespace) -> int:
     if arguments.json is not None:
         check_output(Path(arguments.json))
     rounds = Rounds(setting.metric.larger_is_better, setting.copies[0].name)
-    line = run_words.ProgressLine(sys.stderr)
+    line = run_words.ProgressLine()
     began = time.monotonic()
 
     def report() -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 import time
 from pathlib import Path
 
@@ -40,7 +39,7 @@ _SECONDS = 30.0
 def prove_by_trial(arguments: argparse.Namespace) -> int:
     """Raises BadInput and Failure."""
     trial = _trial(arguments)
-    line, began = ProgressLine(sys.stderr), time.monotonic()
+    line, began = ProgressLine(), time.monotonic()
     preload, judged = preload_beside(trial.ways[0].library), None
 
     def shown() -> int:
