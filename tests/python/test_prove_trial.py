@@ -25,10 +25,9 @@ from asterope.prove.trial.run import Trial
 from asterope.prove.trial.ways import RANKS, ways_of_finalists
 from command_errors import finished, python_settings, read_json
 from copy_programs import compiled, need_way, output_of, shared_library
-from made_up_trials import steady
+from made_up_trials import observed_of, steady
 from profile_samples import good_profile, of, plain_profile
 from prove_command import PROVE, ROUTINE, interrupted_output, only_error
-from test_prove_trial_pairs import observed_of
 
 
 @pytest.fixture

@@ -13,8 +13,7 @@ from asterope.prove.trial.possible import Possible
 from asterope.prove.trial.report import code_of
 from asterope.prove.trial.statistics import Estimate
 from asterope.prove.trial.trial_words import clock_line, sentence, table, what_to_do
-from made_up_trials import WAYS, steady
-from test_prove_trial_pairs import PLACE, observed_of
+from made_up_trials import PLACE, WAYS, observed_of, steady
 
 
 def found_of(factor: float, share: float, routine: float = 1.0) -> Found:
