@@ -123,7 +123,7 @@ FACTORS = {
 }
 
 
-def test_places_enter_where_another_way_is_surely_better(monkeypatch, written) -> None:
+def test_places_enter_where_another_way_is_surely_better(monkeypatch, tmp_path: Path) -> None:
     """With the best of those that a library of the routine has."""
     dice, observed = random.Random(1), Observed(cpu_seconds=10.0, processes=1, runs=1)
     names = [LIBC, LIBC_AGAIN, ROUTINE, "cold", "hot", "other"]
@@ -137,11 +137,12 @@ def test_places_enter_where_another_way_is_surely_better(monkeypatch, written) -
     ids = {"losing": "aa", "gaining": "bb", "foreign": "cc", "both": "dd", "long": "ee" * 33}
     monkeypatch.setattr(mapping, "build_id_of", lambda module: ids.get(module, ""))
     trial, found = SimpleNamespace(observed=observed, names=names), findings(observed, names)
-    text, lines, has_places = mapping.map_of(trial, found, {}, ["x"], Path("p.json"))
-    ways = {place.build_id: place.way for place in read_places(written(text), ENTRIES)}
+    path = tmp_path / "p.json"
+    lines, has_places = mapping.write_map(trial, found, {}, ["x"], path)
+    ways = {place.build_id: place.way for place in read_places(path, ENTRIES)}
     assert has_places and ways == {"aa": "libc", "bb": "cold", "dd": "cold"}
     assert lines == [
-        "Wrote p.json: 3 places with another way than the routine.",
+        f"Wrote {path}: 3 places with another way than the routine.",
         "Left out: 2 places in files without a build id, which nothing tells apart.",
         "At 2 places another library's copy is best (other): a map has only the routine's ways.",
     ]

@@ -122,10 +122,14 @@ def test_the_runs_of_a_copy_differ_in_the_length_of_their_variables(prove, tmp_p
 TUNABLE = "GLIBC_TUNABLES=glibc.malloc.mmap_threshold"
 
 
-def test_libc_with_tunables_is_a_copy(prove) -> None:
-    listed = subprocess.run(["/lib64/ld-linux-x86-64.so.2", "--list-tunables"], capture_output=True)
-    if listed.returncode:
+@pytest.fixture
+def tunables() -> None:
+    """For tests that need a loader that lists them."""
+    if subprocess.run([find_program(["sh"]).loader, "--list-tunables"], stdout=-3).returncode:
         pytest.skip("this libc lists no tunables")
+
+
+def test_libc_with_tunables_is_a_copy(prove, tunables) -> None:
     say = 'case "$GLIBC_TUNABLES" in *threshold=65536) echo took 50;; *) echo took 100;; esac'
     run = ("--metric", REGEX, "--", "sh", "-c", say)
     done = prove("--copies", f"set={TUNABLE}=65536", *run, copies="")
@@ -147,10 +151,7 @@ FRESH = (
 
 
 @pytest.fixture
-def brings(prove, libraries, tmp_path) -> Callable[..., subprocess.CompletedProcess]:
-    if subprocess.run([find_program(["sh"]).loader, "--list-tunables"], stdout=-3).returncode:
-        pytest.skip("this libc lists no tunables")
-
+def brings(prove, tunables, tmp_path) -> Callable[..., subprocess.CompletedProcess]:
     def of(huge: int, routine: int, *options: object, **more: object):
         say = FRESH.replace("HUGE", str(huge)).replace("ROUTINE", str(routine))
         asked = ("--metric", REGEX, "--json", tmp_path / "prove.json", "--tunables", *options)
@@ -278,17 +279,17 @@ def test_too_little_time_is_told(prove) -> None:
 
 
 FIFTEEN = ",".join(f"a{n}={{}}/fast.so" for n in range(15))
-# Words of the command, {} standing for the folder of libraries; what is said.
+# Words of the command, {} standing for the folder of libraries; the message.
 BAD = {
     "no command": ("--rounds 6", "COMMAND"),
     "a static command": ("-- {}/static", "is linked statically"),
     "five rounds": ("--rounds 5 -- true", "from 6 to 10000"),
     "until nothing": ("--until 0% -- true", "write 1%"),
     "metric without a group": ("--metric took.* -- true", "in parentheses"),
-    "metric that is no pattern": ("--metric took( -- true", "--metric took("),
+    "metric that is not a pattern": ("--metric took( -- true", "--metric took("),
     "larger time": ("--larger-is-better -- true", "less wall time is better"),
     "library that is missing": ("--copies missing.so -- true", "missing.so: no such"),
-    "library that is none": ("--copies {}/text.so -- true", "cannot be preloa"),
+    "library that is not one": ("--copies {}/text.so -- true", "cannot be preloa"),
     "only libc": ("--copies libc -- true", "nothing to compare"),
     "one name twice": ("--copies a={}/fast.so,a={}/fast.so -- true", "another copy is called a"),
     "fifteen copies": (f"--copies {FIFTEEN} -- true", "more than 14 copies"),
@@ -351,7 +352,7 @@ def test_an_interrupt_prints_what_is_known_and_ends_the_command(command, tmp_pat
     assert list((tmp_path / "tmp").iterdir()) == []
 
 
-# Leaves something that is in no group of its, and goes on for ever itself; where is the folder?
+# Leaves a process that is in no group of its, tells its folder, and goes on for ever itself.
 LEAVES = "setsid sleep 1000 & echo $! $$ {folder} >said; sleep 1000"
 
 
@@ -434,7 +435,7 @@ while True:
     took = 50 if "fast" in preload else 100
     try:
         connection.sendall(f"took {took} in process {os.getpid()}".encode())
-    except OSError:  # who only looked whether somebody listens is gone
+    except OSError:  # it only looked whether somebody listens, and is gone
         continue
     finally:
         connection.close()

@@ -18,7 +18,7 @@ from asterope.prove.metric import PATTERN, Metric
 from asterope.prove.processes import Run
 from asterope.prove.rounds import LEAST_ROUNDS, Goal, Rounds, measure
 from asterope.prove.run_words import contradictions
-from asterope.prove.verdicts import FASTER, SAME, SLOWER, UNKNOWN, Finding, Findings, judge
+from asterope.prove.verdicts import FASTER, SAME, SLOWER, UNKNOWN, Finding, judge
 from made_up_trials import share
 
 OURS = "ours"
@@ -46,7 +46,7 @@ def experiment(noise: str, gain: float, goal: Goal, seed: int) -> tuple[Rounds, 
 
     rounds = Rounds()
     measure(rounds, NAMES, figure, goal, seed)
-    return rounds, next(one for one in judge(rounds, NAMES).copies if one.name == OURS)
+    return rounds, next(one for one in judge(rounds, NAMES) if one.name == OURS)
 
 
 @pytest.mark.parametrize("noise", NOISES)
@@ -119,11 +119,11 @@ def test_no_block_is_begun_that_would_end_too_late(seconds: float, blocks: int) 
 
 def test_progress_tells_what_is_left() -> None:
     clock, told = Clock(), []
-    measure(Rounds(), NAMES, clock.figure, Goal(rounds=9), 1, told.append, clock.now)
-    assert [(one.rounds, round(one.seconds_left)) for one in told] == [
-        (done, 90 - 10 * done) for done in range(1, 9)
-    ]
-    assert told[0].reach is None and told[-1].reach > 0
+    goal = Goal(rounds=9)
+    measure(Rounds(), NAMES, clock.figure, goal, 1, lambda *one: told.append(one), clock.now)
+    left = [(done, round(seconds_left)) for done, _, seconds_left in told]
+    assert left == [(done, 90 - 10 * done) for done in range(1, 9)]
+    assert told[0][1] is None and told[-1][1] > 0
 
 
 def test_each_block_has_every_copy_once_in_an_order_of_its_seed() -> None:
@@ -152,14 +152,14 @@ def test_what_interrupts_a_block_leaves_the_whole_ones() -> None:
     assert [len(block) for block in rounds.blocks] == [3, 3]
 
 
-def judged(figures: Iterable[Sequence[float]], **more: bool) -> Findings:
+def judged(figures: Iterable[Sequence[float]], **more: bool) -> list[Finding]:
     """The findings of rounds in which the copies have these figures."""
     return judge(Rounds(blocks=[list(zip(NAMES, block)) for block in figures]), NAMES, **more)
 
 
 def test_too_few_rounds_say_nothing() -> None:
     for rounds, verdict in ((LEAST_ROUNDS - 1, UNKNOWN), (LEAST_ROUNDS, FASTER)):
-        assert judged([(1, 1, 0.5)] * rounds).copies[2].verdict == verdict
+        assert judged([(1, 1, 0.5)] * rounds)[2].verdict == verdict
 
 
 @pytest.mark.parametrize("again", [1.1, 1 / 1.1])
@@ -168,8 +168,8 @@ def test_a_floor_that_is_off_1_counts_of_servers_alone(again: float, ours: float
     """Two servers of libc differ by 10 % for good: so may any two. Runs have luck each."""
     steps = [1 + 1e-6 * step for step in range(9)]  # as a clock has them
     figures = [(s, again * s * s, ours * s**3) for s in steps]
-    assert judged(figures).copies[2].verdict == (SLOWER if ours > 1 else FASTER)
-    of_servers = judged(figures, has_servers=True).copies[2].verdict
+    assert judged(figures)[2].verdict == (SLOWER if ours > 1 else FASTER)
+    of_servers = judged(figures, has_servers=True)[2].verdict
     assert of_servers == (SLOWER if ours > 1.1 else UNKNOWN)
 
 
@@ -196,12 +196,12 @@ def test_a_printed_figure_knows_how_far_its_last_digit_reaches(text, high, low) 
 def test_figures_that_are_rounded_alike_may_differ_by_their_last_digit() -> None:
     """4.6 and 5.4 are both printed as 5: the ratio may be 0.85."""
     found = judged([[printed("5")] * 3] * 15)
-    finding = found.copies[2]
+    finding = found[2]
     assert finding.verdict == UNKNOWN
     assert finding.ratio.low < 4.6 / 5.4 and finding.ratio.high > 5.4 / 4.6
     assert finding.at_most > 5.4 / 4.6 - 1
     assert finding.more_rounds is None  # no number of them
-    assert (found.floor.low, found.floor.high) == (finding.ratio.low, finding.ratio.high)
+    assert (found[1].ratio.low, found[1].ratio.high) == (finding.ratio.low, finding.ratio.high)
 
 
 @pytest.mark.parametrize("text", ["1e308", "1e-308", "0", "-1", "inf", "nan", "1e51"])

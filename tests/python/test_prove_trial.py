@@ -21,14 +21,13 @@ from asterope.faults import BadInput, Failure
 from asterope.prove.options import parse
 from asterope.prove.trial.blocks import Place
 from asterope.prove.trial.command import prove_by_trial
-from asterope.prove.trial.finalists import RANKS, ways_of_finalists
 from asterope.prove.trial.run import Trial
+from asterope.prove.trial.ways import RANKS, ways_of_finalists
 from command_errors import finished, python_settings, read_json
 from copy_programs import compiled, need_way, output_of, shared_library
-from made_up_trials import steady
+from made_up_trials import observed_of, steady
 from profile_samples import good_profile, of, plain_profile
 from prove_command import PROVE, ROUTINE, interrupted_output, only_error
-from test_prove_trial_pairs import observed_of
 
 
 @pytest.fixture
@@ -325,8 +324,8 @@ def test_a_name_keeps_a_map_and_its_library_tried_as_a_whole(named, program, tmp
 def test_in_operation_no_copy_escapes_a_sanitizer(
     settings, build_dir: Path, tmp_path: Path, checks: str, is_child: bool
 ) -> None:
-    """The routine would end the program. It is said at once of the command, and of children by what
-    they leave."""
+    """The routine would end the program. It is said at once of the command, and of children by the
+    files that they leave."""
     need_way(tmp_path, "cc", f"-fsanitize={checks}")
     flags = ("-O1", "-fno-builtin", f"-fsanitize={checks}")
     program = compiled(tmp_path / "checked", COPIES, *flags)
@@ -400,11 +399,11 @@ def test_finalists_are_ways_of_the_profile_s_pipelines(tmp_path: Path) -> None:
         ways_of_finalists(profile)
 
 
-# Words of the command, {} standing for the folder of libraries; what is said.
+# Words of the command, {} standing for the folder of libraries; the message.
 BAD = {
     "a static program": ("-- {}/static 1", "is linked statically"),
     "no such routine": ("--routine none.so -- true", "none.so: no such library"),
-    "a routine that is none": ("--routine {}/fast.so -- true", "has neither"),
+    "a routine that is not one": ("--routine {}/fast.so -- true", "has neither"),
     "a name twice": ("--copy a={}/like.so --copy a={}/like.so -- true", "a is named twice"),
     "no such symbol": ("--copy a={}/like.so:no -- true", "has no function no"),
     "a map of whole runs": ("--write p.json --runs -- true", "--write is the trial's"),

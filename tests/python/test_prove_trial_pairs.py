@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import astuple, replace
 from statistics import fmean, median
 
@@ -15,9 +14,9 @@ from asterope.prove.trial.blocks import (
     ROUTINE,
     Block,
     Observed,
-    Pair,
     Place,
     Seen,
+    Spent,
 )
 from asterope.prove.trial.findings import Found, findings
 from asterope.prove.trial.statistics import Estimate
@@ -26,37 +25,19 @@ from made_up_trials import (
     EXPERIMENTS,
     FACTORS,
     OTHER,
+    PLACE,
     WAYS,
     Program,
     assert_near,
-    cycles_of,
     drifting,
     in_phases,
+    observed_of,
     scaled,
     share,
     slower_reader,
     steady,
     with_stalls,
 )
-
-PLACE = Place("/bin/program", 100, "memcpy", 4096)
-
-
-class Longest:
-    """The bound that 2 % of a place's intervals exceed, as the library follows it."""
-
-    def __init__(self) -> None:
-        self.seconds = 0.0
-
-    def within(self, intervals: Sequence[float], limit: float) -> float:
-        """The time that counts of a period in which that was the limit."""
-        for seconds in intervals:
-            self.seconds = self.seconds or 4 * seconds
-            self.seconds *= 9 / 8 if seconds > self.seconds else 391 / 392
-        kept = [seconds for seconds in intervals if seconds <= 1.5 * limit]
-        if len(intervals) - len(kept) > 2 + len(intervals) // 8:
-            return 0.0
-        return sum(kept) / len(kept) * len(intervals)
 
 
 def alone(program: Callable[[float], Program]) -> Callable[[float], dict[Place, Program]]:
@@ -99,61 +80,6 @@ WHOLE: dict[str, Callable[[float], dict[Place, Program]]] = {
     # such as page faults, which are CPU time, and the routine's as well as libc's
     "few_stalls": alone(adding(lambda _, dice: (dice.random() < 0.02) * dice.expovariate(1 / 5))),
 }
-
-
-def period(way: str, seconds: float, within: float | None = None) -> Block:
-    """A thread's period, in a pair."""
-    return Block(way, [seconds, seconds if within is None else within], [1.0] * 2, 1)
-
-
-def usual(times: dict[Place, Program], way: str, when: float) -> float:
-    """Seconds of a call at each place."""
-    dice = random.Random(0)
-    return sum(median(one(way, when, dice) for _ in range(9)) for one in times.values())
-
-
-def calls_of(times: dict[Place, Program], way: str, when: float, calls: int) -> int:
-    """At each place, in a period that is as long as so many calls with libc; longer if the routine
-    is far slower, so that it has some, too."""
-    longest = max(usual(times, LIBC, when), usual(times, ROUTINE, when) / 3)
-    return round(calls * longest / usual(times, way, when))
-
-
-def observed_of(
-    times: dict[Place, Program],
-    seed: int,
-    pairs: int = 60,
-    process: str = "one",
-    longer: int = 1,
-    alone: dict[Place, Program] | None = None,
-) -> Observed:
-    """A program that goes from place to place, in pairs of periods and between them by itself.
-    `longer`: periods, by so many times; `alone`: what it takes by itself, if something else."""
-    dice = random.Random(seed)
-    observed = Observed(processes=1, threads=1, runs=1)
-    for place, program in times.items():
-        seen = observed.places[place] = Seen()
-        longest, before = Longest(), observed.cpu_seconds
-        for pair in (Pair(process, number) for number in range(pairs)):
-            limit = longest.seconds or math.inf
-            for way in dice.sample([LIBC, ROUTINE], 2):
-                when = pair.number / pairs
-                calls = calls_of(times, way, when, longer * dice.randint(20, 60))
-                time = [program(way, when, dice) for _ in range(calls)]
-                seen.together.setdefault(pair, []).append(Block(way, time[:8], [1.0] * 8, calls))
-                within = longest.within(time, limit)
-                observed.together.setdefault(pair, []).append(period(way, sum(time), within))
-                seen.calls += calls
-                observed.cpu_seconds += sum(time)
-        together = observed.cpu_seconds - before
-        seen.cycles += cycles_of((alone or times)[place], dice, pairs)
-        intervals = [s for cycle in seen.cycles for block in cycle for s in block.seconds]
-        # as long as the periods together; the cycles are a choice of all
-        seen.own_calls = round(len(intervals) * together / sum(intervals))
-        seen.calls += seen.own_calls
-        observed.cpu_seconds += together
-    observed.wall_seconds = observed.cpu_seconds
-    return observed
 
 
 def found_of(times: dict[Place, Program], seed: int, **settings) -> Found:
@@ -268,7 +194,7 @@ def test_calls_longer_than_periods_gain_nothing_by_what_others_do() -> None:
     seconds = observed.cpu_seconds / 8
     for pair in [*observed.together][:4]:
         long.together[pair] = [Block(LIBC, [seconds], [1.0], 1)]
-        observed.together[pair][0] = period(LIBC, seconds)
+        observed.together[pair][0] = Spent(LIBC, seconds, seconds)
     observed.cpu_seconds *= 2
     found = findings(observed, WAYS)
     assert found.gain.value == pytest.approx(1.75 / 1.25 - 1, abs=0.04)
@@ -303,11 +229,12 @@ def test_a_place_whose_calls_take_no_time_is_no_error() -> None:
 
 
 def test_periods_in_which_the_program_did_something_else_blur_nothing() -> None:
-    """As while it starts: what lies between its calls then has nothing to do with them."""
+    """As while it starts: the time between its calls then has nothing to do with them."""
     observed, dice = observed_of({PLACE: steady(0.8)}, 1, pairs=200), random.Random(1)
     for pair, both in observed.together.items():
         if pair.number < 10:
-            both[:] = [period(one.way, one.seconds[0] * dice.uniform(0.2, 5)) for one in both]
+            times = [one.seconds * dice.uniform(0.2, 5) for one in both]
+            both[:] = [Spent(one.way, time, time) for one, time in zip(both, times)]
     gain = findings(observed, WAYS).gain
     assert gain.value == pytest.approx(0.25, abs=0.03) and gain.high - gain.low < 0.04
 
@@ -330,8 +257,8 @@ def test_long_stalls_of_the_routine_alone_count_in_its_gain(stall: float, longer
 
 
 def test_long_phases_between_copies_are_no_chance_where_they_are_much() -> None:
-    """The routine leaves the caches so that what comes after each 100th copy takes half as long
-    again; it is not left out, as that is half of the program's time."""
+    """The routine leaves the caches so that the work after each 100th copy takes half as long
+    again. That is not left out, as it is half of the program's time."""
 
     def seconds(way: str, when: float, dice: random.Random) -> float:
         phase = 100 * (1.5 if way == ROUTINE else 1.0) * (dice.random() < 0.01)

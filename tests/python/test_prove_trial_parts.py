@@ -8,6 +8,7 @@ import json
 import os
 import platform
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -21,7 +22,7 @@ from asterope.prove.options import UNTOLD, parse
 from asterope.prove.trial import blocks, operation, run
 from asterope.prove.trial.blocks import LIBC, LIBC_AGAIN, ROUTINE, Observed, Place, Seen
 from asterope.prove.trial.findings import Found, PlaceFound, findings
-from asterope.prove.trial.mapping import map_of, wanted
+from asterope.prove.trial.mapping import wanted, write_map
 from asterope.prove.trial.report import report
 from asterope.prove.trial.run import Trial, Tried
 from asterope.prove.trial.statistics import Estimate
@@ -41,6 +42,10 @@ from made_up_processes import NO_FLAGS, made_up_process
 from profile_samples import plain_profile
 
 
+def advice(found: Found, observed: Observed, is_over: bool = False) -> str:
+    return what_to_do(found, observed, ["./program"], Path("x.so"), None, is_over)
+
+
 def test_looks_at_what_is_known_take_a_part_of_the_time(monkeypatch, libraries: Path) -> None:
     """Between two looks of four seconds twelve runs of a second each pass."""
     clock, looks = [0.0], []
@@ -54,7 +59,7 @@ def test_looks_at_what_is_known_take_a_part_of_the_time(monkeypatch, libraries: 
     def looked(*_: object) -> Found:
         clock[0] += 4
         looks.append(clock[0])
-        return Found(None, None, [], 1.0)
+        return Found()
 
     monkeypatch.setattr(run.time, "monotonic", lambda: clock[0])
     monkeypatch.setattr(run, "findings", looked)
@@ -67,35 +72,43 @@ def test_looks_at_what_is_known_take_a_part_of_the_time(monkeypatch, libraries: 
 def test_how_much_a_map_brings_is_known_no_better_than_what_the_routine_alone_does() -> None:
     """That takes 7.1 times as long as libc here, a tenth more or less."""
     alone, mapped = Estimate(-0.86, -0.874, -0.846), Estimate(-0.02, -0.03, -0.01)
-    gain = Found(alone, None, [], 1.0, mapped).map_gain
+    gain = Found(alone, whole_gain=mapped).map_gain
     assert gain.value == pytest.approx(6.0)
     assert 5.2 < gain.low < 5.3 and 6.7 < gain.high < 6.8
+
+
+@pytest.fixture
+def ran(monkeypatch) -> Callable[..., Trial]:
+    """A trial after a run that took so much CPU time, by the kernel's account."""
+
+    def ran(seconds: float, *limits: str, recorded: float = 0.0, processes: int = 1) -> Trial:
+        def read(trial: Trial, _: object) -> None:
+            trial.observed.limits |= set(limits)
+            trial.observed.cpu_seconds, trial._cpu_seconds = recorded, seconds
+            trial.observed.processes = processes
+
+        monkeypatch.setattr(Trial, "_run_into", lambda *_: True)
+        monkeypatch.setattr(Trial, "read", read)
+        trial = Trial(None, [], Path("recorder.so"), 1.0)
+        assert trial._run(1.0)
+        return trial
+
+    return ran
 
 
 @pytest.mark.parametrize(
     "limit, told", [(blocks.FULL, True), (blocks.NO_COUNTER, False), (blocks.QUIET, False)]
 )
-def test_time_after_the_last_note_is_no_other_process_s(monkeypatch, limit, told: bool) -> None:
-    def recorded(trial: Trial, _: object) -> float:
-        trial.observed.limits.add(limit)
-        trial._cpu_seconds = 1.0
-        return 0.01
-
-    monkeypatch.setattr(Trial, "_run_into", lambda *_: True)
-    monkeypatch.setattr(Trial, "read", recorded)
-    trial = Trial(None, [], Path("recorder.so"), 1.0)
-    assert trial._run(1.0) and (blocks.UNSEEN in trial.observed.limits) == told
+def test_time_after_the_last_note_is_no_other_process_s(ran, limit, told: bool) -> None:
+    assert (blocks.UNSEEN in ran(1.0, limit).observed.limits) == told
 
 
 @pytest.mark.parametrize("closed", [None, Path("/root")])
-def test_where_other_users_may_not_enter_that_is_the_reason(monkeypatch, closed) -> None:
-    monkeypatch.setattr(Trial, "_run_into", lambda trial, *_: setattr(trial, "_cpu_seconds", 1.0))
+def test_where_other_users_may_not_enter_that_is_the_reason(monkeypatch, ran, closed) -> None:
     monkeypatch.setattr(run, "closed_to_others", lambda _: closed)
-    trial = Trial(None, [], Path("recorder.so"), 1.0)
-    trial._run(1.0)
-    trial.observed.processes = 1
+    trial = ran(1.0)
     assert blocks.UNSEEN in trial.observed.limits
-    last = what_to_do(trial.found(), trial.observed, ["./program"], Path("x.so"), None)
+    last = advice(trial.found(), trial.observed)
     for said in run.why_not(trial), last:
         assert ("have TMPDIR name" in said) == (closed is not None), said
     assert "or another user runs them" in blocks.LIMITS[blocks.UNSEEN]
@@ -120,14 +133,15 @@ def test_what_was_seen_of_a_process_counts_where_it_noted_no_end(
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(run, "read_process", lambda _: process)
         patch.setattr(run, "read_trial", lambda *of: seen.append(of[3]) or Observed(of[3]))
-        assert trial.read(tmp_path) == seconds and seen == [seconds]
+        trial.read(tmp_path)
+    assert trial.observed.cpu_seconds == seconds and seen == [seconds]
     assert trial.observed.restricted == (2.5 if is_quiet else 0)
 
 
 def test_where_much_is_restricted_nothing_is_told() -> None:
     for restricted, is_told in ((0.09, True), (0.11, False)):
-        found = Found(Estimate(0.1, 0.05, 0.15), None, [], 1.0, restricted=restricted)
-        last = what_to_do(found, Observed(), ["./program"], Path("x.so"), None)
+        found = Found(Estimate(0.1, 0.05, 0.15), restricted=restricted)
+        last = advice(found, Observed())
         assert found.is_told == is_told
         assert ("LD_PRELOAD" in last) == is_told == ("with its sandbox off" not in last)
 
@@ -141,22 +155,14 @@ def test_in_operation_nobody_knows_how_long_restricted_processes_ran(tmp_path) -
         patch.setattr(run, "read_trial", lambda *_: Observed())
         tried.read(tmp_path, in_operation=True)
     assert tried.observed.untimed == 1
-    found = Found(Estimate(0.0, -0.001, 0.001), None, [], 1.0)
+    found = Found(Estimate(0.0, -0.001, 0.001))
     assert found.is_told and not replace(found, untimed=1).is_told
     said = sentence(replace(found, untimed=1))
     assert "the time of a process that restricts system calls is not known" in said
 
 
-def test_time_that_is_in_no_account_may_be_of_what_restricted_itself(monkeypatch) -> None:
-    def recorded(trial: Trial, _: object) -> float:
-        trial.observed.limits.add(blocks.QUIET)
-        trial.observed.cpu_seconds, trial._cpu_seconds = 0.25, 1.0
-        return 0.25
-
-    monkeypatch.setattr(Trial, "_run_into", lambda *_: True)
-    monkeypatch.setattr(Trial, "read", recorded)
-    trial = Trial(None, [], Path("recorder.so"), 1.0)
-    assert trial._run(1.0) and trial.observed.restricted == 0.75
+def test_time_that_is_in_no_account_may_be_of_what_restricted_itself(ran) -> None:
+    assert ran(1.0, blocks.QUIET, recorded=0.25).observed.restricted == 0.75
 
 
 @pytest.mark.parametrize(
@@ -170,17 +176,10 @@ def test_time_that_is_in_no_account_may_be_of_what_restricted_itself(monkeypatch
     ],
 )
 def test_most_of_the_time_is_unseen_where_that_is_more_than_starts_and_ends(
-    monkeypatch, seconds: float, recorded: float, processes: int, told: bool
+    ran, seconds: float, recorded: float, processes: int, told: bool
 ) -> None:
-    def read(trial: Trial, _: object) -> float:
-        trial.observed.cpu_seconds, trial._cpu_seconds = recorded, seconds
-        trial.observed.processes = processes
-        return recorded
-
-    monkeypatch.setattr(Trial, "_run_into", lambda *_: True)
-    monkeypatch.setattr(Trial, "read", read)
-    trial = Trial(None, [], Path("recorder.so"), 1.0)
-    assert trial._run(1.0) and (blocks.UNSEEN in trial.observed.limits) == told
+    observed = ran(seconds, recorded=recorded, processes=processes).observed
+    assert (blocks.UNSEEN in observed.limits) == told
 
 
 @pytest.mark.parametrize("folder, said", [("", "did not load"), ("gone", "no room")])
@@ -199,23 +198,17 @@ def test_a_disk_that_is_nearly_full_has_no_room_for_a_trial(monkeypatch, tmp_pat
 
 
 @pytest.mark.parametrize(
-    ("limits", "said"),
+    ("limits", "is_over", "said"),
     [
-        (set(), "too few copies were seen; a longer run"),
-        ({blocks.UNSEEN}, "prove by itself the program that takes"),
+        (set(), False, "too few copies were seen; a longer run may have more"),
+        (set(), True, "give it more --time"),
+        ({blocks.UNSEEN}, False, "prove by itself the program that takes the CPU time"),
     ],
 )
-def test_of_what_is_not_seen_nothing_is_said(limits: set[str], said: str) -> None:
+def test_of_what_is_not_seen_nothing_is_said(limits: set[str], is_over: bool, said: str) -> None:
     observed = Observed(limits=limits)
     found = findings(observed, [LIBC, LIBC_AGAIN, ROUTINE])
-    last = what_to_do(found, observed, ["true"], Path("x.so"), None)
-    assert last.startswith(f"Not known: {said}")
-
-
-def test_where_the_time_is_over_more_of_it_is_the_advice() -> None:
-    found = findings(Observed(), [LIBC, LIBC_AGAIN, ROUTINE])
-    last = what_to_do(found, Observed(), ["true"], Path("x.so"), None, is_over=True)
-    assert last == "Not known: give it more --time."
+    assert advice(found, observed, is_over) == f"Not known: {said}."
 
 
 @pytest.mark.parametrize(
@@ -223,20 +216,20 @@ def test_where_the_time_is_over_more_of_it_is_the_advice() -> None:
 )
 def test_of_few_long_calls_whole_runs_are_the_advice(cycles: int, takes: float, told) -> None:
     place = Place("/bin/program", 1, "memcpy", 64 << 20)
-    found = Found(None, None, [PlaceFound(place, 180, cycles, 0.0, takes=takes)], 1.0)
+    found = Found(None, [PlaceFound(place, 180, cycles, 0.0, takes=takes)])
     copied = {place: Seen(180, copied=180 << 26)}
     for pages, says in (
         (Used(12.0, 10.0, 3_000_000), "asterope-prove --runs --tunables -- ./program finds the"),
         (Used(12.0, 1.0, 3_000), "--runs --metric cpu compares whole runs"),
     ):
         observed = Observed(12.0, 12.0, places=copied, used=pages)
-        last = what_to_do(found, observed, ["./program"], Path("x.so"), None, is_over=True)
+        last = advice(found, observed, is_over=True)
         assert (says in last and "too few calls for a trial" in last) == told
         assert told or last == "Not known: give it more --time."
 
 
 SMALL = Place("/bin/program", 1, "memcpy", 4096)
-# The CPU time of a run of 10 s that was ended, whether it has copied, what its processes say of
+# The CPU time of a run of 10 s that was ended, whether it has copied, its processes' findings on
 # other copies, and the advice, with code 4. None: that of a program with nothing to gain.
 ENDED_EARLY = {
     "a server without load": (0.5, True, (), "it waited nearly all the time: give it load"),
@@ -255,7 +248,7 @@ def test_too_little_to_see_is_not_nothing_to_gain(
     ways = ways_of_routine(libraries / "like.so")[:1]
     tried = Tried(ways, Observed(cpu, cpu, 1, 1, 1), said=set(said))
     tried.observed.places, tried.observed.lasted, tried.stopped_by = places, 10.0, run.TIME
-    told = Found(Estimate(0.0, -0.001, 0.001), None, [], 1.0)
+    told = Found(Estimate(0.0, -0.001, 0.001))
     monkeypatch.setattr(Tried, "found", lambda _: told)
     asked = argparse.Namespace(json=None, write=None)
     code = report(tried, ["./program"], asked, 10.0, Path("x.so"))
@@ -267,15 +260,15 @@ def test_too_little_to_see_is_not_nothing_to_gain(
     assert ("Note: app has a memcpy of its own" in shown) == bool(said)
 
 
+LARGE = Place("/bin/program", 1, "memcpy", 1 << 20)
+INTO_FRESH = Observed(places={LARGE: Seen(64, copied=64 << 20)}, used=Used(1.0, 0.6, 17_000))
+
+
 def test_where_pages_are_the_cost_there_may_be_something_to_gain() -> None:
-    place = Place("/bin/program", 1, "memcpy", 1 << 20)
-    observed = Observed(places={place: Seen(64, copied=64 << 20)}, used=Used(1.0, 0.6, 17_000))
-    for all_of_it, says in (
-        (observed, "asterope-prove --runs --tunables -- ./program finds"),
-        (Observed(), "nothing to gain here"),
-    ):
-        found = Found(Estimate(0.0, -0.001, 0.001), None, [], 1.0)
-        assert says in what_to_do(found, all_of_it, ["./program"], Path("x.so"), None)
+    found = Found(Estimate(0.0, -0.001, 0.001))
+    tunables = "asterope-prove --runs --tunables -- ./program finds"
+    assert tunables in advice(found, INTO_FRESH)
+    assert "nothing to gain here" in advice(found, Observed())
 
 
 def test_a_place_shows_another_way_that_is_surely_better_after_few_cycles() -> None:
@@ -286,18 +279,16 @@ def test_a_place_shows_another_way_that_is_surely_better_after_few_cycles() -> N
 
 
 def test_where_pages_are_the_cost_what_saves_them_is_named() -> None:
-    place = Place("/bin/program", 1, "memcpy", 1 << 20)
-    observed = Observed(places={place: Seen(64, copied=64 << 20)}, used=Used(1.0, 0.6, 17_000))
-    (note,) = doubts(observed, ["./program", "--fast"], False)
+    (note,) = doubts(INTO_FRESH, ["./program", "--fast"], False)
     assert (
         "asterope-prove --runs --tunables -- ./program --fast finds" in note
         and "--client" not in note
     )
-    assert "a server needs a --client" in doubts(observed, ["./server"], True)[0]
-    said = kernel_line(observed)
+    assert "a server needs a --client" in doubts(INTO_FRESH, ["./server"], True)[0]
+    said = kernel_line(INTO_FRESH)
     assert said.startswith("The kernel took 60 % of the CPU time, with 17k page faults (266 for")
     both = Observed()
-    both.add(observed)
+    both.add(INTO_FRESH)
     both.add(Observed(used=Used(9.0, 0.0, 3)))
     assert doubts(both, ["true"], False) == []
     assert kernel_line(both).startswith("The kernel took 6 % of the CPU time, with 17k page faults")
@@ -305,10 +296,9 @@ def test_where_pages_are_the_cost_what_saves_them_is_named() -> None:
 
 
 def test_a_place_that_copies_into_fresh_memory_says_so() -> None:
-    place = Place("/bin/program", 1, "memcpy", 1 << 20)
     ratios = {ROUTINE: Estimate(1.1, 1.0, 1.2), "fresh": Estimate(3.21, 3.1, 3.3)}
-    one = PlaceFound(place, 100, 100, 0.5, ratios, best="fresh", surely=1)
-    said = table(Found(None, None, [one], 1.0), {})
+    one = PlaceFound(LARGE, 100, 100, 0.5, ratios, best="fresh", surely=1)
+    said = table(Found(None, [one]), {})
     assert "copies into fresh memory: it is 3.2 times as fast with its pages prepared" in said
 
 
@@ -320,16 +310,19 @@ WANTED = {
 
 
 @pytest.mark.parametrize(("file", "saves", "count"), WANTED.values(), ids=WANTED)
-def test_a_note_tells_of_what_a_map_would_have_alone(libraries, file, saves, count) -> None:
+def test_a_note_tells_of_what_a_map_would_have_alone(
+    libraries, tmp_path: Path, file, saves, count
+) -> None:
     place = Place(str(libraries / file), 100, "memcpy", 4096)
     ratios = {ROUTINE: Estimate(0.5, 0.4, 0.6)}
     one = PlaceFound(place, 1000, 100, 0.5, ratios, best=LIBC, saves=saves, surely=-1)
-    tried, found = Tried(ways_of_routine(libraries / "like.so")[:1]), Found(None, None, [one], 1.0)
+    tried, found = Tried(ways_of_routine(libraries / "like.so")[:1]), Found(None, [one])
     notes = other_ways(wanted(tried, found))
     assert [note.partition(" want")[0] for note in notes] == ["Note: 1 place"] * count
-    text, lines, has_places = map_of(tried, found, {}, ["true"], Path("map"))
-    assert lines[0].startswith(f"Wrote map: {counted(count)} ") and has_places == bool(count)
-    assert len(json.loads(text)["places"]) == count
+    path = tmp_path / "map"
+    lines, has_places = write_map(tried, found, {}, ["true"], path)
+    assert lines[0].startswith(f"Wrote {path}: {counted(count)} ") and has_places == bool(count)
+    assert len(json.loads(path.read_text())["places"]) == count
     assert "\n" + " " * 79 + "libc       1.000  best" in table(found, {})
 
 

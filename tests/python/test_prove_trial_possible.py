@@ -1,4 +1,4 @@
-"""No verdict of a trial is beyond what the copies themselves take."""
+"""No verdict of a trial is beyond the time that the copies themselves take."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ from asterope.prove.trial.possible import Possible
 from asterope.prove.trial.report import code_of
 from asterope.prove.trial.statistics import Estimate
 from asterope.prove.trial.trial_words import clock_line, sentence, table, what_to_do
-from made_up_trials import WAYS, steady
-from test_prove_trial_pairs import PLACE, observed_of
+from made_up_trials import PLACE, WAYS, observed_of, steady
 
 
 def found_of(factor: float, share: float, routine: float = 1.0) -> Found:
@@ -73,7 +72,7 @@ def test_what_they_can_bring_is_told(factor: float, share: float, routine: float
 
 
 def test_an_estimate_may_be_beyond_by_luck() -> None:
-    """It ends at what is possible then."""
+    """It ends at the bound then."""
     most = Possible(share=0.2, loss=0.4)
     assert most.holds(Estimate(0.26, 0.22, 0.30)) and not most.holds(Estimate(0.3, 0.24, 0.36))
     assert most.part_of(Estimate(0.26, 0.22, 0.30)) == Estimate(0.25, 0.22, 0.25)
@@ -87,7 +86,7 @@ def test_of_a_way_that_was_not_measured_the_other_one_is_no_bound() -> None:
 
 
 def test_a_sure_difference_of_nothing_is_none() -> None:
-    found = Found(Estimate(-0.0003, -0.0006, -0.0001), None, [], 1.0)
+    found = Found(Estimate(-0.0003, -0.0006, -0.0001))
     assert "is as fast as with libc, within 0.1 %" in sentence(found)
     assert code_of(found) == DONE
 

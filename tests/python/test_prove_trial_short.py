@@ -6,13 +6,11 @@ import random
 from pathlib import Path
 
 import pytest
-from asterope.prove.trial.blocks import LIBC, ROUTINE, Lived, Observed, Place, Seen
+from asterope.prove.trial.blocks import LIBC, ROUTINE, Lived, Observed, Seen
 from asterope.prove.trial.findings import findings
 from asterope.prove.trial.trial_words import sentence, what_to_do
-from made_up_trials import EXPERIMENTS, WAYS, assert_near, steady
-from test_prove_trial_pairs import observed_of as observed_of_pairs
-
-PLACE = Place("/bin/program", 100, "memcpy", 4096)
+from made_up_trials import EXPERIMENTS, PLACE, WAYS, assert_near, steady
+from made_up_trials import observed_of as observed_of_pairs
 
 
 def observed_of(seed: int, count: int, copying: float, factor: float) -> Observed:
@@ -55,7 +53,7 @@ def test_of_too_few_processes_nothing_is_said(count: int) -> None:
 
 
 def test_a_process_of_another_kind_is_no_partner() -> None:
-    """A shell, and what it runs, which takes ten times as long."""
+    """A shell, and its command, which takes ten times as long."""
     observed = observed_of(1, 100, 0.6, 0.5)
     shells = [Lived(f"sh {n}", 8, n, 0.002, [LIBC, ROUTINE][n // 50], 0.002) for n in range(100)]
     observed.lived += shells

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 import pytest
-from asterope.prove.trial.findings import Found, findings, reach
+from asterope.prove.trial.findings import Found, findings
 from made_up_programs import Program
 from made_up_trials import WAYS
 
@@ -38,7 +38,7 @@ def is_false(found: Found, truth: float) -> bool:
         return False
     if gain.low > 0 or gain.high < 0:
         return not gain.low <= truth <= gain.high
-    return abs(truth) > reach(gain)
+    return abs(truth) > gain.reach
 
 
 def of_cell(cell: Cell, trials: int) -> tuple[int, int]:

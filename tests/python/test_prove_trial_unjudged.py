@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from asterope.prove.trial.blocks import LIBC, ROUTINE, Place
 from asterope.prove.trial.findings import Found, PlaceFound
-from asterope.prove.trial.mapping import map_of, wanted
+from asterope.prove.trial.mapping import wanted, write_map
 from asterope.prove.trial.run import Tried
 from asterope.prove.trial.statistics import Estimate
 from asterope.prove.trial.trial_words import after_table, other_ways
@@ -35,20 +35,20 @@ def test_the_places_that_take_most_are_named_where_they_are_not_judged() -> None
         PlaceFound(place(number), 1500, 0, 0.0, takes=part) for number, part in enumerate(taken, 1)
     ]
     names = {one.place: f"f{one.place.offset}" for one in places}
-    *lines, last = after_table(Found(SURE, None, places, 1.0), names)
+    *lines, last = after_table(Found(SURE, places), names)
     assert lines == [
         f"Not judged by itself: 4KiB.. program f{number} (memcpy), 1.5k calls, at most {part} % of "
         "the CPU time: each way came 0 times, and 30 are needed."
         for number, part in ((2, "30.0"), (4, "20.0"), (5, "4.0"))
     ]
     assert last == "And 2 more, which take less."
-    assert len(after_table(Found(SURE, None, places[:3], 1.0), names)) == 3
-    assert after_table(Found(SURE, None, places[5:], 1.0), names) == []  # less than matters
+    assert len(after_table(Found(SURE, places[:3]), names)) == 3
+    assert after_table(Found(SURE, places[5:]), names) == []  # less than matters
 
 
 def test_copies_without_a_place_of_their_own_are_named_once() -> None:
     small = PlaceFound(Place("", 0, "small copies", 0), 9_000_000, 0, 0.4)
-    (said,) = after_table(Found(SURE, None, [small], 1.0), {})
+    (said,) = after_table(Found(SURE, [small]), {})
     assert said == (
         "Not judged by itself: small copies, 9M calls: such copies are judged only all together."
     )
@@ -68,7 +68,7 @@ def test_rows_that_do_not_add_up_to_the_first_line_are_summed_up(gained, says) -
         row(number, Estimate(value, value - 0.01, value + 0.01))
         for number, value in enumerate(gained)
     ]
-    found = Found(SURE, None, rows, 1.0)
+    found = Found(SURE, rows)
     said = after_table(found, {})
     start = f"Together these are {says}. The first line, of all copies at once, is right"
     assert [line[: len(start)] for line in said] == ([] if says is None else [start])
@@ -76,10 +76,10 @@ def test_rows_that_do_not_add_up_to_the_first_line_are_summed_up(gained, says) -
 
 def test_rows_are_summed_up_only_where_the_first_line_tells_and_they_are_believed() -> None:
     much = row(1, Estimate(0.4, 0.39, 0.41))
-    assert len(after_table(Found(SURE, None, [much], 1.0), {})) == 1
-    assert after_table(Found(None, None, [much], 1.0), {}) == []
-    assert after_table(Found(Estimate(0.0, -0.2, 0.2), None, [much], 1.0), {}) == []
-    assert after_table(Found(SURE, None, [replace(much, possible=False)], 1.0), {}) == []
+    assert len(after_table(Found(SURE, [much]), {})) == 1
+    assert after_table(Found(None, [much]), {}) == []
+    assert after_table(Found(Estimate(0.0, -0.2, 0.2), [much]), {}) == []
+    assert after_table(Found(SURE, [replace(much, possible=False)]), {}) == []
 
 
 @pytest.mark.parametrize(
@@ -88,18 +88,20 @@ def test_rows_are_summed_up_only_where_the_first_line_tells_and_they_are_believe
         (0.02, 0, -0.005, True),
         (0.009, 0, -0.005, False),  # hidden: too little of the time
         (0.009, -1, -0.005, True),  # a sure loss is shown
-        (0.009, -1, -0.0005, False),  # and what it brings is too little
+        (0.009, -1, -0.0005, False),  # but it brings too little
     ],
 )
 def test_map_and_note_and_table_have_the_same_places(
-    libraries, takes, surely, gained, is_in
+    libraries, tmp_path: Path, takes, surely, gained, is_in
 ) -> None:
     where = Place(str(libraries / "program"), 100, "memcpy", 4096)
     ratios, brings = {ROUTINE: Estimate(0.5, 0.4, 0.6)}, Estimate(gained, gained, gained)
     one = PlaceFound(
         *(where, 1000, 100, 0.5, ratios, brings, LIBC, 5e-9), surely=surely, takes=takes
     )
-    tried, found = Tried(ways_of_routine(libraries / "like.so")[:1]), Found(SURE, None, [one], 1.0)
-    text, _, has_places = map_of(tried, found, {}, ["true"], Path("map"))
-    assert has_places == is_in == bool(found.shown) == bool(json.loads(text)["places"])
+    tried, found = Tried(ways_of_routine(libraries / "like.so")[:1]), Found(SURE, [one])
+    path = tmp_path / "map"
+    _, has_places = write_map(tried, found, {}, ["true"], path)
+    mapped = json.loads(path.read_text())["places"]
+    assert has_places == is_in == bool(found.shown) == bool(mapped)
     assert len(other_ways(wanted(tried, found))) == is_in

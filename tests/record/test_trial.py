@@ -1,4 +1,4 @@
-"""The trial inside a program sees what is right, and the program goes on in every case."""
+"""The trial inside a program sees its copies right, and the program goes on in every case."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def way(libraries: Path) -> Callable[..., Way]:
 
 @pytest.fixture
 def tried(recorder: Recorder, check: Path, way) -> Callable[..., Observed]:
-    """Runs record_check in a trial; returns what was seen of all its processes."""
+    """Runs record_check in a trial; returns the observations of all its processes."""
 
     def run(*arguments: object, ways=(), explore=None, program=check, **settings) -> Observed:
         names = ways or [way("like")]
@@ -74,8 +74,8 @@ def test_a_place_has_its_calls_and_all_ways(tried, check: Path) -> None:
     both = [{block.way for block in pair} for pair in seen.together.values()]
     assert {LIBC, ROUTINE} in both and all(ways <= {LIBC, ROUTINE} for ways in both)
     assert len({pair.number // 2 for pair in seen.together}) == len(seen.together), "one of two"
-    periods = [block.seconds for pair in observed.together.values() for block in pair]
-    usual = [within / seconds for seconds, within in periods if within]
+    periods = [spent for pair in observed.together.values() for spent in pair]
+    usual = [spent.within / spent.seconds for spent in periods if spent.within]
     assert len(usual) > 0.8 * len(periods) and 0.5 < median(usual) < 1.1
 
 
@@ -113,12 +113,11 @@ def test_places_of_long_calls_change_their_ways_after_few(tried, tmp_path: Path)
 def test_rare_long_calls_are_no_usual_time_of_a_period(tried, way) -> None:
     """Half of the routine's time is in one call of 20,000; libc has no such calls."""
     observed = tried("copies", 4096, 8_000_000, ways=[way("rarely")])
-    periods = [block for pair in observed.together.values() for block in pair]
+    periods = [spent for pair in observed.together.values() for spent in pair]
 
     def usual(name: str) -> float:
-        taken = (one.seconds for one in periods if one.way == name and one.seconds[1])
-        seconds, within = map(sum, zip(*taken))
-        return within / seconds
+        taken = [one for one in periods if one.way == name and one.within]
+        return sum(one.within for one in taken) / sum(one.seconds for one in taken)
 
     assert usual(ROUTINE) < 0.8 * usual(LIBC)
     assert findings(observed, [LIBC, LIBC_AGAIN, ROUTINE]).gain.high < 0  # they are its own
@@ -181,7 +180,7 @@ def test_in_operation_a_slower_routine_is_left_for_libc(tried, way) -> None:
 # --- What a program may do ------------------------------------------------------------------------
 
 
-# Sizes are 64 times as large as where calls are counted.
+# Sizes are 64 times as large as in the tests of counting.
 SITUATIONS = {
     "children": ("children", 5000),
     "signals": ("signals", 300),
@@ -248,7 +247,7 @@ def test_in_operation_large_files_of_ended_processes_have_few_names(tried, recor
 
 @pytest.mark.parametrize("situation", [("restricted", "calls"), ("probed", "filter")])
 def test_in_operation_so_do_those_that_restrict_their_calls(tried, recorder, situation) -> None:
-    """After which none can give its file another name; a probe is none of these."""
+    """After that none can give its file another name. A probe is not a restriction."""
     for _ in range(3):
         tried(*situation, 200_000, explore=2)
         assert {path.name.partition("-")[0] for path in recorder.folder.iterdir()} <= {"ended"}
@@ -258,9 +257,11 @@ def test_in_operation_so_do_those_that_restrict_their_calls(tried, recorder, sit
 def test_what_ended_processes_left_goes_when_it_is_read(tried, way, recorder) -> None:
     tried("x64", *SITUATIONS["children"])
     seen, left = Tried([way("like")]), left_files(recorder.folder)
-    assert left and seen.read(recorder.folder, files=left) > 0
-    assert seen.observed.places and not list(recorder.folder.glob("*.raw"))
-    assert seen.observed.cpu_seconds > 0 and seen.read(recorder.folder) == 0
+    seen.read(recorder.folder, files=left)
+    assert left and seen.observed.places and not list(recorder.folder.glob("*.raw"))
+    seconds = seen.observed.cpu_seconds
+    seen.read(recorder.folder)
+    assert 0 < seconds == seen.observed.cpu_seconds
 
 
 def test_a_program_whose_own_mmap_copies_is_tried(tried, own_mmap: Path) -> None:
@@ -275,11 +276,13 @@ def test_cpu_time_counts_once(tried, way, recorder, situation: str, loaded: int)
     tried("x64", *SITUATIONS[situation])
     left = [read_process(path) for path in recorder.folder.glob("*.raw")]
     by_pid = {one.pid: max(o.cpu_seconds for o in left if o.pid == one.pid) for one in left}
-    seen = Tried([way("like")])
-    assert seen.read(recorder.folder) == pytest.approx(sum(by_pid.values()))
+    seen, in_operation = Tried([way("like")]), Tried([way("like")])
+    seen.read(recorder.folder)
+    assert seen.observed.cpu_seconds == pytest.approx(sum(by_pid.values()))
     assert len([one for one in left if one.cpu_before]) == loaded
     since = sum(one.cpu_seconds - one.cpu_before for one in left)
-    assert seen.read(recorder.folder, in_operation=True) == pytest.approx(since)
+    in_operation.read(recorder.folder, in_operation=True)
+    assert in_operation.observed.cpu_seconds == pytest.approx(since)
 
 
 def test_a_library_that_comes_and_goes_is_a_place(tried, check: Path) -> None:
@@ -304,7 +307,7 @@ def test_a_limit_on_the_size_of_files_ends_the_trial_not_the_program(tried, larg
 
 
 def test_reading_takes_no_room(tried, recorder) -> None:
-    """In memory that is full, holes that come to be by reading end who reads."""
+    """In memory that is full, a reader that fills a file's holes would be ended."""
     tried("copies", 4096, 5000)
     (path,) = recorder.folder.glob("*.raw")
     with tempfile.NamedTemporaryFile(dir="/dev/shm") as copy:

@@ -16,10 +16,11 @@ from asterope.prove.trial.blocks import (
     Pair,
     Place,
     Seen,
+    Spent,
 )
 
 COPIES, STARTING = (Place("/bin/program", n, "memcpy", 4096) for n in (1, 2))
-_SHORTEST, _OF_ALL = 0.001, 16  # a period: in seconds, and as a part of what was
+_SHORTEST, _OF_ALL = 0.001, 16  # a period: in seconds, and as a part of the time until then
 _LONG = 1e-4  # seconds between two calls, from which on they are of CPU time
 _TIMED = 1e-5  # seconds: calls that follow each other faster are timed in groups
 _KEPT = 8  # intervals of a period, of which each place keeps so many
@@ -29,8 +30,8 @@ _MOST_PROCESSES = 150
 
 @dataclass(frozen=True)
 class Program:
-    """`share`: of its processes' CPU time, what their copies take with libc; `factor`: what they
-    take with the routine, in times of that. `seconds`: of CPU time of a process; `noise`: of a
+    """`share`: the part of its processes' CPU time that copies take with libc. `factor`: with the
+    routine they take so many times that. `seconds`: of CPU time of a process; `noise`: of a
     period's time, and how often it is longer by far. `idle`: the part of the time that it waits.
     `processes`: that run beside each other; if several, another one starts them, and copies
     nothing. `call`: seconds of CPU time from a call to the next; `calls`: from a wait to the next
@@ -138,7 +139,7 @@ class Program:
                     key = Pair(process, pair)
                     block = Block(way, [usual + waits], [1.0], calls)
                     seen.together.setdefault(key, []).append(block)
-                    whole = Block(way, [own, own if are_few else 0.0], [1.0] * 2, 1)
+                    whole = Spent(way, own, own if are_few else 0.0)
                     observed.together.setdefault(key, []).append(whole)
                 else:
                     seen.own_calls += calls

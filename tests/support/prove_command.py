@@ -130,7 +130,7 @@ def prove(command) -> Callable[..., subprocess.CompletedProcess]:
 
 
 def rows_of(done: subprocess.CompletedProcess) -> dict[str, str]:
-    """The table: name -> what follows it."""
+    """The table: name -> the rest of its row."""
     _, _, table = done.stdout.partition("\n\n")
     rows = (re.split(r" {2,}", line, maxsplit=1) for line in table.splitlines()[1:])
     return {row[0]: row[1] for row in rows if len(row) == 2}

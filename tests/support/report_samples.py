@@ -176,11 +176,11 @@ def program_trial() -> dict[str, Any]:
         humps = [1e-6, 3e-6 if offset == 20 else 1.001e-6]
         means = [hump * (1 + i / 1e4) for hump in humps for i in range(30)]
         places.append(PlaceFound(place, 1000, 50, 0.5, ratios, one, best=LIBC, means=means))
-    found = Found(Estimate(0.1, 0.05, 0.15), None, places, 2.0)
+    found = Found(Estimate(0.1, 0.05, 0.15), places)
     names = {one.place: "main" for one in places}
     apart = {one.place: f"copy.c:{one.place.offset} main" for one in places}
     said = [*before_table(found, None, tried.observed), *after_table(found, apart)]
-    return json.loads(document(tried, found, names, apart, said, ["<program>", "a b"], 3.0, None))
+    return json.loads(document(tried, found, names, apart, said, ["<program>", "a b"], 3.0, found))
 
 
 def whole_runs() -> dict[str, Any]:

@@ -7,8 +7,8 @@ import re
 import shlex
 import shutil
 import subprocess
-from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from ..faults import BadInput, one_line
@@ -30,28 +30,19 @@ _TUNABLES = f"{TUNABLES}="
 
 @dataclass(frozen=True)
 class Copy:
-    """`library` is preloaded. `tunables` is the value of GLIBC_TUNABLES. `command` runs a build of
-    its own; None: all copies have the same. `more` is another variable, as in NAME=VALUE.
-    `is_offer`: --tunables has added it."""
+    """`library` is preloaded. `settings` are other environment variables. `command` runs a build of
+    its own; None: all copies have the same. `is_offer`: --tunables has added it."""
 
     name: str
     library: Path | None = None
-    tunables: str | None = None
+    settings: Mapping[str, str] = field(default_factory=dict)
     command: tuple[str, ...] | None = None
-    more: str = ""
     is_offer: bool = False
-
-    @property
-    def _variables(self) -> dict[str, str]:
-        """Its environment variables, without the one that preloads the library."""
-        variables = {} if self.tunables is None else {TUNABLES: self.tunables}
-        name, _, value = self.more.partition("=")
-        return {**variables, name: value} if name else variables
 
     @property
     def parts(self) -> int:
         """The number of settings that a user has to make for it."""
-        return len(self._variables) + (self.library is not None)
+        return len(self.settings) + (self.library is not None)
 
     @property
     def description(self) -> str:
@@ -59,7 +50,7 @@ class Copy:
         if self.command is not None:
             return shlex.join(self.command)
         what = f"{self.library}, preloaded" if self.library else "libc"
-        settings = " ".join(f"{name}={value}" for name, value in self._variables.items())
+        settings = " ".join(f"{name}={value}" for name, value in self.settings.items())
         return f"{what}{',' if self.library else ''} with {settings}" if settings else what
 
     def environment(self) -> dict[str, str]:
@@ -68,13 +59,13 @@ class Copy:
         variables = {name: value for name, value in os.environ.items() if name != _PRELOAD}
         if self.library:
             variables[_PRELOAD] = str(self.library)
-        return {**variables, **self._variables}
+        return {**variables, **self.settings}
 
     def line(self, command: Sequence[str]) -> str:
         """The command line that runs a command with this copy."""
         words = one_line(shlex.join(command))
         settings = "".join(f"{name}={shlex.quote(one_line(value))} "
-                           for name, value in self._variables.items())  # fmt: skip
+                           for name, value in self.settings.items())  # fmt: skip
         if self.library is None:
             return f"{settings}{words}"
         # resolved: it may be a link that stands for a path that LD_PRELOAD does not take
@@ -97,31 +88,42 @@ def parse_copies(texts: Iterable[str], may_be_libc: bool = False) -> list[Copy]:
         copies[copy.name] = copy
     if len(copies) == 2 and not may_be_libc:
         raise BadInput("--copies names nothing to compare libc with: name a library")
-    check_count(copies)
+    check_count(len(copies))
     return list(copies.values())
 
 
-def check_count(copies: Collection[Copy | str]) -> None:
+def check_count(copies: int) -> None:
     """Raises BadInput."""
-    if len(copies) > MOST_COPIES:
+    if copies > MOST_COPIES:
         raise BadInput(f"--copies: more than {MOST_COPIES - 2} copies beside libc")
 
 
 def two_builds(text: str, command: Sequence[str]) -> list[Copy]:
     """Returns the other build twice, then this command. `text` is a program, which gets the same
     arguments, or a whole command in the shell's words. Raises BadInput."""
-    try:
-        words = [text] if os.path.isfile(text) else shlex.split(text)
-    except ValueError as error:
-        raise BadInput(f"--against: {one_line(error)}") from None
-    if not words:
-        raise BadInput("--against names no program")
+    words = [text] if os.path.isfile(text) else shell_words("--against", text)
     other = tuple(words) if len(words) > 1 else (*words, *command[1:])
-    for name, first in (("--against: ", other[0]), ("", command[0])):
-        if shutil.which(first) is None:
-            raise BadInput(f"{name}{one_line(first)}: no such command")
+    check_command("--against: ", other[0])
+    check_command("", command[0])
     named = {OTHER: other, again(OTHER): other, PROGRAM: tuple(command)}
     return [Copy(name, command=own) for name, own in named.items()]
+
+
+def shell_words(option: str, text: str) -> list[str]:
+    """The words of an option's command, as a shell splits it. Raises BadInput."""
+    try:
+        words = shlex.split(text)
+    except ValueError as error:
+        raise BadInput(f"{option}: {one_line(error)}") from None
+    if not words:
+        raise BadInput(f"{option} names no command")
+    return words
+
+
+def check_command(option: str, command: str) -> None:
+    """Raises BadInput. `option`: the words before the error."""
+    if shutil.which(command) is None:
+        raise BadInput(f"{option}{one_line(command)}: no such command")
 
 
 def _copy(text: str) -> Copy:
@@ -134,7 +136,7 @@ def _copy(text: str) -> Copy:
             "letters, digits and . + - _"
         )
     if file.startswith(_TUNABLES):
-        return Copy(name, tunables=file[len(_TUNABLES) :])
+        return Copy(name, settings={TUNABLES: file[len(_TUNABLES) :]})
     return Copy(name, library=_library(file))
 
 
@@ -187,8 +189,9 @@ def are_known(copy: Copy, loader: Path) -> bool:
 def check_tunables(copies: Iterable[Copy], loader: Path) -> None:
     """Raises BadInput where some change nothing."""
     for copy in copies:
-        if copy.tunables is not None and not are_known(copy, loader):
+        tunables = copy.settings.get(TUNABLES)
+        if tunables is not None and not are_known(copy, loader):
             raise BadInput(
-                f"--copies: {_TUNABLES}{one_line(copy.tunables)[:200]}: changes nothing: libc "
+                f"--copies: {_TUNABLES}{one_line(tunables)[:200]}: changes nothing: libc "
                 "knows none of it, or has these values already"
             )

@@ -8,10 +8,10 @@ from dataclasses import asdict, dataclass
 
 from .. import __version__
 from ..record.kernel import Used
-from .copies import Copy
+from .copies import Copy, again
 from .metric import Metric
 from .rounds import Goal, Rounds
-from .verdicts import Findings
+from .verdicts import Finding
 
 FORMAT, VERSION = "asterope-prove", 3
 
@@ -50,14 +50,15 @@ def _of_kernel(setting: Setting, rounds: Rounds, copy: Copy) -> dict[str, float 
 def document(
     setting: Setting,
     rounds: Rounds,
-    findings: Findings | None,
+    findings: Sequence[Finding],
     said: Sequence[str],
     seconds: float,
     best: Copy | None = None,
 ) -> str:
     """`said`: the sentences below the table. `best`: the copy that brings most, if --tunables asked
     for it."""
-    found = {one.name: asdict(one) for one in findings.copies} if findings else {}
+    found = {one.name: asdict(one) for one in findings}
+    times = iter(rounds.times)
     whole = {
         "format": FORMAT,
         "version": VERSION,
@@ -76,7 +77,7 @@ def document(
         "goal": asdict(setting.goal),
         "stopped_by": rounds.stopped_by,
         "rounds": len(rounds.blocks),
-        "noise_floor": asdict(findings.floor) if findings else None,
+        "noise_floor": found[again(rounds.base)]["ratio"] if found else None,
         "copies": [
             {
                 **found.get(copy.name, {}),
@@ -93,7 +94,7 @@ def document(
                 {"copy": name, "figure": figure, "wall": wall, "cpu": used.seconds}
                 for (name, figure), (wall, used) in zip(block, times)
             ]
-            for block, times in zip(rounds.blocks, rounds.times_by_block())
+            for block in rounds.blocks
         ],
     }
     return json.dumps(whole, indent=1, allow_nan=False) + "\n"

@@ -187,12 +187,8 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def parse_kept(argv: Sequence[str]) -> argparse.Namespace | None:
-    """Parses the commands for results that are kept under names; None: `argv` has another command.
-    Bad arguments leave through SystemExit(2)."""
-    if not argv or argv[0] not in (MERGE, LIST, REMOVE):
-        return None
-    what = argv[0]
+def _parse_kept(what: str, argv: Sequence[str]) -> argparse.Namespace:
+    """Parses a command for results that are kept under names."""
     parser = Parser(prog=f"{PROGRAM} {what}", description=_OF_KEPT[what])
     if what != LIST:
         parser.add_argument("names", metavar="NAME", nargs="+" if what == MERGE else 1)
@@ -204,14 +200,17 @@ def parse_kept(argv: Sequence[str]) -> argparse.Namespace | None:
             action="store_true",
             help="then remove the figures of processes that have ended: the next merge begins anew",
         )
-    arguments = parser.parse_args(argv[1:])
-    arguments.what = what
-    return arguments
+    parser.set_defaults(what=what)
+    return parser.parse_args(argv)
 
 
-def parse(argv: Sequence[str] | None = None) -> argparse.Namespace:
-    """Bad arguments leave through SystemExit(2)."""
+def parse(argv: Sequence[str]) -> argparse.Namespace:
+    """`what` of the result: the command for kept results; None: the command line tries a program.
+    Bad arguments leave through SystemExit(2)."""
+    if argv and argv[0] in _OF_KEPT:
+        return _parse_kept(argv[0], argv[1:])
     parser = _parser()
+    parser.set_defaults(what=None)
     arguments = parser.parse_args(argv)
     runs, trial = (
         [name for name in of if getattr(arguments, name)] for of in (_OF_RUNS, _OF_TRIAL)

@@ -8,8 +8,8 @@ import secrets
 import shutil
 import socket
 import tempfile
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 from ..faults import BadInput, Failure
@@ -25,21 +25,23 @@ def placeholders_in(command: Sequence[str]) -> set[str]:
     return {name for word in command for name in _PLACEHOLDER.findall(word)}
 
 
-def check_placeholders(command: Sequence[str]) -> None:
-    """Refuses a word that resembles a placeholder, as the command would get it unchanged. Raises
-    BadInput."""
+def check_placeholders(command: Sequence[str], has_client: bool) -> None:
+    """Refuses a word that resembles a placeholder, as the command would get it unchanged. Only a
+    server with a client has a port and a socket. Raises BadInput."""
     for word in command:
         for name in _WORD.findall(word):
             meant = difflib.get_close_matches(name, _NAMES, 1, _ALIKE)
             if name not in _NAMES and meant:
                 raise BadInput(f"there is no placeholder {{{name}}}: did you mean {{{meant[0]}}}?")
+    if not has_client and placeholders_in(command) - {"folder"}:
+        raise BadInput("{port} and {socket} are a server's: name its client with --client")
 
 
 class Place:
     """A folder, the path of a socket in it, and a free TCP port of the loopback. Closing the place
     removes the folder."""
 
-    def __init__(self, with_port: bool) -> None:
+    def __init__(self, with_port: bool = False) -> None:
         self.folder = _new_folder()
         self.socket = self.folder / "s"
         self.port = _free_port() if with_port else 0
@@ -65,6 +67,16 @@ class Place:
 
     def close(self) -> None:
         shutil.rmtree(self.folder, ignore_errors=True)
+
+
+@contextmanager
+def filled(command: Sequence[str]) -> Iterator[Sequence[str]]:
+    """The command with a folder for {folder}, which is removed in the end."""
+    if not placeholders_in(command):
+        yield command
+        return
+    with closing(Place()) as place:
+        yield place.fill(command)
 
 
 def _new_folder() -> Path:

@@ -39,7 +39,8 @@ class Rounds:
     base: str = LIBC
     blocks: list[list[tuple[str, float]]] = field(default_factory=list)
     stopped_by: str = ""
-    # The wall-clock seconds and the use of every run, whichever metric was asked for.
+    # The wall-clock seconds and the use of every run, whichever metric was asked for. An unfinished
+    # block's are the last ones.
     times: list[tuple[float, Used]] = field(default_factory=list)
 
     def figures(self, name: str) -> list[float]:
@@ -57,20 +58,9 @@ class Rounds:
         return [sign * (math.log(base) - math.log(own)) for base, own in pairs]
 
     def used(self, name: str) -> Used:
-        """The sum of the use of all runs of the copy."""
-        blocks = zip(self.blocks, self.times_by_block())
-        of_it = (
-            used
-            for block, times in blocks
-            for (one, _), (_, used) in zip(block, times)
-            if one == name
-        )
-        return sum(of_it, Used())
-
-    def times_by_block(self) -> list[list[tuple[float, Used]]]:
-        """The times of whole blocks, without those of an unfinished one."""
-        each = len(self.blocks[0]) if self.blocks else 1
-        return [self.times[at : at + each] for at in range(0, each * len(self.blocks), each)]
+        """The sum of the use of all runs of the copy in whole blocks."""
+        names = (one for block in self.blocks for one, _ in block)
+        return sum((used for one, (_, used) in zip(names, self.times) if one == name), Used())
 
     def reach(self) -> float:
         """The reach of the widest interval that decides nothing yet, from its ratio and as a part
@@ -86,26 +76,18 @@ class Rounds:
         return math.expm1(widest)
 
 
-@dataclass(frozen=True)
-class Progress:
-    """The state after a block. `seconds_left`: None if it is unknown."""
-
-    rounds: int
-    reach: float | None
-    seconds_left: float | None
-
-
 def measure(
     into: Rounds,
     names: Sequence[str],
     figure: Callable[[str], float],
     goal: Goal,
     seed: int,
-    tell: Callable[[Progress], None] = lambda _: None,
+    tell: Callable[[int, float | None, float | None], None] = lambda *_: None,
     now: Callable[[], float] = time.monotonic,
 ) -> None:
     """Adds whole blocks to `into` until the goal is reached. It begins no block if the time left is
-    shorter than the mean block. After an interruption, `into` keeps its blocks."""
+    shorter than the mean block. After an interruption, `into` keeps its blocks. `tell` gets after
+    each block the number of rounds, their reach and the seconds left; None: not known."""
     order = random.Random(seed)
     began, next_look = now(), LEAST_ROUNDS
     reach: float | None = None
@@ -124,7 +106,7 @@ def measure(
             into.stopped_by = "time"
             return
         if count:
-            tell(Progress(count, reach, _seconds_left(goal, count, passed, reach)))
+            tell(count, reach, _seconds_left(goal, count, passed, reach))
         names_now = list(names)
         order.shuffle(names_now)
         into.blocks.append([(name, figure(name)) for name in names_now])

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
-from typing import TextIO
 
 from ..figures import duration_text
 from ..record.kernel import kernel_words
 from .copies import Copy
 from .metric import PATTERN, Metric
-from .rounds import Progress, Rounds
-from .verdicts import SAME, UNKNOWN, Finding, Findings
+from .rounds import Rounds
+from .verdicts import SAME, UNKNOWN, Finding
 
 STOPPED_BY = {
     "rounds": "all rounds ran",
@@ -21,10 +21,10 @@ STOPPED_BY = {
 }
 
 
-def table(findings: Findings, metric: Metric) -> str:
-    width = max(len(one.name) for one in findings.copies)
+def table(findings: Sequence[Finding], metric: Metric) -> str:
+    width = max(len(one.name) for one in findings)
     lines = [f"{'copy':{width}}  {'median':>10}   ratio  (low..high)       verdict"]
-    for one in findings.copies:
+    for one in findings:
         figure = f"{one.figure:.5g}" if metric.kind == PATTERN else f"{one.figure:.4g} s"
         lines.append(f"{one.name:{width}}  {figure:>10}")
         if one.ratio is not None:
@@ -47,13 +47,13 @@ def verdict(one: Finding) -> str:
     return f"{one.verdict}: {gain:.1f} % ({least:.1f} to {most:.1f})"
 
 
-def contradictions(findings: Findings, larger_is_better: bool) -> list[str]:
+def contradictions(findings: Sequence[Finding], larger_is_better: bool) -> list[str]:
     """A line for each copy whose medians say the opposite of its ratio: without it a reader would
     doubt the ratio."""
-    base = findings.copies[0].figure
+    base, _, *compared = findings
     lines = []
-    for one in findings.compared:
-        of_medians = one.figure / base if larger_is_better else base / one.figure
+    for one in compared:
+        of_medians = one.figure / base.figure if larger_is_better else base.figure / one.figure
         if (of_medians - 1) * (one.ratio.median - 1) < 0:
             lines.append(
                 f"{one.name}: the medians alone say {of_medians:.3f}: the machine changed "
@@ -81,21 +81,18 @@ def what_brings_most(best: Copy | None, is_unknown: bool, command: Sequence[str]
 
 
 class ProgressLine:
-    """One line on a terminal, written over and over; nothing elsewhere."""
-
-    def __init__(self, stream: TextIO) -> None:
-        self._stream = stream if stream.isatty() else None
+    """One line on stderr if that is a terminal, written over and over."""
 
     def say(self, text: str) -> None:
-        if self._stream:
-            print(f"\r\033[K{text}", end="", file=self._stream, flush=True)
+        if sys.stderr.isatty():
+            print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)
 
-    def tell(self, progress: Progress) -> None:
-        text = f"round {progress.rounds}"
-        if progress.reach is not None:
-            text += f", known to {100 * progress.reach:.1f} %"
-        if progress.seconds_left is not None:
-            text += f", about {duration_text(progress.seconds_left)} left"
+    def tell(self, rounds: int, reach: float | None, seconds_left: float | None) -> None:
+        text = f"round {rounds}"
+        if reach is not None:
+            text += f", known to {100 * reach:.1f} %"
+        if seconds_left is not None:
+            text += f", about {duration_text(seconds_left)} left"
         self.say(text)
 
     def clear(self) -> None:

@@ -5,15 +5,16 @@ from __future__ import annotations
 import os
 import re
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
+from typing import NoReturn
 
 from ..faults import Failure, one_line
 from ..program import called, find_program
 from .copies import Copy, missing_library
 from .outliving import outlived_words, running_after, that_matter
-from .places import Place, placeholders_in
+from .places import Place, filled, placeholders_in
 from .processes import Process, Run
 
 PATIENCE = 60.0  # seconds that a server may take until it answers
@@ -41,19 +42,17 @@ class Commands:
         self._command, self._name, self._cpus, self._output = command, name, cpus, output
 
     def warm_up(self, copy: Copy) -> Run:
-        with closing(Place(with_port=False)) as place:
+        outlived_by: dict[str, float] = {}
+        program = called(self._name_of(copy))
+        with closing(Place()) as place:
             # ld.so itself says what it loads, however short the run is.
             trace = place.folder / "ld.so"
             debug = {"LD_DEBUG": "files", "LD_DEBUG_OUTPUT": str(trace)}
-            outlived_by: dict[str, float] = {}
-            program = called(copy.command[0] if copy.command else self._name)
-            run = self._run(
-                copy,
-                debug,
-                None,
-                lambda process: _loaded(Path(f"{trace}.{process.pid}")),
-                lambda: outlived_by.update(running_after(program)),
-            )
+            with self._started(copy, debug) as process:
+                run = process.wait(None, lambda: outlived_by.update(running_after(program)))
+                why = missing_library(copy, _loaded(Path(f"{trace}.{process.pid}")))
+                if why:
+                    raise Failure(why)
         # A figure that the command prints holds for its work, even if processes go on.
         names = set() if self._output else that_matter(outlived_by, run.used.seconds)
         if names:
@@ -61,28 +60,19 @@ class Commands:
         return run
 
     def run(self, copy: Copy, limit: float | None) -> Run:
-        return self._run(copy, {}, limit)
+        with self._started(copy, {}) as process:
+            return process.wait(limit)
 
-    def _run(
-        self,
-        copy: Copy,
-        more: Mapping[str, str],
-        limit: float | None,
-        loaded: Callable[[Process], Sequence[str]] | None = None,
-        at_end: Callable[[], None] | None = None,
-    ) -> Run:
-        with ExitStack() as stack:
-            command = copy.command or self._command
-            stack.enter_context(_in_copy(copy, copy.command[0] if copy.command else self._name))
-            if placeholders_in(command):
-                command = stack.enter_context(closing(Place(with_port=False))).fill(command)
+    def _name_of(self, copy: Copy) -> str:
+        return copy.command[0] if copy.command else self._name
+
+    @contextmanager
+    def _started(self, copy: Copy, more: Mapping[str, str]) -> Iterator[Process]:
+        """`more`: variables beside the copy's."""
+        with _in_copy(copy, self._name_of(copy)), filled(copy.command or self._command) as command:
             environment = {**copy.environment(), **more}
-            process = Process(command, environment, self._cpus, self._output)
-            run = stack.enter_context(closing(process)).wait(limit, at_end)
-            why = missing_library(copy, loaded(process)) if loaded else None
-            if why:
-                raise Failure(why)
-            return run
+            with closing(Process(command, environment, self._cpus, self._output)) as process:
+                yield process
 
 
 def _loaded(trace: Path) -> list[str]:
@@ -103,11 +93,12 @@ class Servers:
         stack: ExitStack,
         server: Sequence[str],
         client: Sequence[str],
-        cpus: tuple[Collection[int] | None, Collection[int] | None],
+        cpus: Collection[int] | None,
+        client_cpus: Collection[int] | None,
     ) -> None:
         self._stack, self._server, self._client = stack, server, client
-        self._cpus, self._client_cpus = cpus
-        self._processes: dict[Copy, tuple[Process, Place]] = {}
+        self._cpus, self._client_cpus = cpus, client_cpus
+        self._processes: dict[str, tuple[Process, Place]] = {}  # by the copy's name
 
     def warm_up(self, copy: Copy) -> Run:
         server = copy.command or self._server
@@ -115,16 +106,14 @@ class Servers:
         place = self._stack.enter_context(closing(Place("port" in names)))
         if "socket" in names:
             place.check_socket()
+        words = place.fill(server)
+        command = words if copy.command else find_program(words).command
         with _in_copy(copy, server[0]):
-            filled = place.fill(server)
-            command = filled if copy.command else find_program(filled).command
-            process = self._stack.enter_context(
-                closing(Process(command, copy.environment(), self._cpus))
-            )
-            self._processes[copy] = (process, place)
-            deadline = time.monotonic() + PATIENCE
-            while not place.accepts(names):
-                self._wait_a_little(process, deadline)
+            process = Process(command, copy.environment(), self._cpus)
+        self._processes[copy.name] = self._stack.enter_context(closing(process)), place
+        deadline = time.monotonic() + PATIENCE
+        while not place.accepts(names):
+            self._wait_a_little(copy, deadline)
         while True:
             try:
                 run = self.run(copy, None)
@@ -132,27 +121,23 @@ class Servers:
             except Failure:
                 if names & {"port", "socket"} or time.monotonic() > deadline:
                     raise
-            with _in_copy(copy, server[0]):
-                self._wait_a_little(process, deadline)
-        with _in_copy(copy, server[0]):
-            # Without a placeholder, this may look at a server whose ld.so still loads libraries.
-            begun = time.monotonic()
-            while why := missing_library(copy, _mapped(process.pid)):
-                if time.monotonic() - begun > LOADING:
-                    raise Failure(why)
-                time.sleep(0.02)
+            self._wait_a_little(copy, deadline)
+        # Without a placeholder, this may look at a server whose ld.so still loads libraries.
+        begun = time.monotonic()
+        while why := missing_library(copy, _mapped(process.pid)):
+            if time.monotonic() - begun > LOADING:
+                self._fail(copy, why)
+            time.sleep(0.02)
         return run
 
-    @staticmethod
-    def _wait_a_little(process: Process, deadline: float) -> None:
-        if process.has_ended():
-            raise Failure(process.how_it_ended())
+    def _wait_a_little(self, copy: Copy, deadline: float) -> None:
+        self._check(copy)
         if time.monotonic() > deadline:
-            raise Failure(f"accepts nobody after {PATIENCE:.0f} s")
+            self._fail(copy, f"accepts nobody after {PATIENCE:.0f} s")
         time.sleep(0.02)
 
     def run(self, copy: Copy, limit: float | None) -> Run:
-        server, place = self._processes[copy]
+        _, place = self._processes[copy.name]
         command = place.fill(self._client)
         try:
             with _in_copy(copy, command[0]):
@@ -161,15 +146,19 @@ class Servers:
                 with closing(client):
                     run = client.wait(limit)
         except Failure:
-            self._check(copy, server)  # a client also fails if its server has ended
+            self._check(copy)  # a client also fails if its server has ended
             raise
-        self._check(copy, server)
+        self._check(copy)
         return run
 
-    def _check(self, copy: Copy, server: Process) -> None:
-        if server.has_ended():
-            with _in_copy(copy, (copy.command or self._server)[0]):
-                raise Failure(server.how_it_ended())
+    def _check(self, copy: Copy) -> None:
+        process, _ = self._processes[copy.name]
+        if process.has_ended():
+            self._fail(copy, process.how_it_ended())
+
+    def _fail(self, copy: Copy, why: str) -> NoReturn:
+        with _in_copy(copy, (copy.command or self._server)[0]):
+            raise Failure(why)
 
 
 def _mapped(pid: int) -> list[str]:

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import argparse
 import os
-import shlex
-import shutil
-import sys
 import time
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from datetime import datetime, timezone
@@ -23,16 +20,26 @@ from ..program import find_program
 from ..record.facts import libc_name
 from ..record.others import check_has_libcs
 from . import programs, run_words
-from .copies import LIBC, OTHER, Copy, again, check_tunables, parse_copies, two_builds
+from .copies import (
+    LIBC,
+    OTHER,
+    Copy,
+    again,
+    check_command,
+    check_tunables,
+    parse_copies,
+    shell_words,
+    two_builds,
+)
 from .document import Setting, document
 from .metric import CPU, PATTERN, parse_metric
 from .options import DEFAULT_LIBRARY, PROGRAM, UNTOLD
-from .places import check_placeholders, placeholders_in
+from .places import check_placeholders
 from .processes import Run
 from .rounds import LEAST_ROUNDS, NARROW, Goal, Rounds, measure
 from .runners import Commands, Servers
 from .tunables import best_of, with_offers
-from .verdicts import SLOWER, UNKNOWN, Findings, judge
+from .verdicts import SLOWER, UNKNOWN, Finding, judge
 
 # A run that takes so many times as long as the longest first run, and a minute more, hangs.
 HANGS = 10
@@ -52,20 +59,13 @@ def _setting(arguments: argparse.Namespace) -> Setting:
     metric = parse_metric(arguments.metric, arguments.larger_is_better)
     client = None
     if arguments.client is not None:
-        try:
-            client = shlex.split(arguments.client)
-        except ValueError as error:
-            raise BadInput(f"--client: {one_line(error)}") from None
-        if not client:
-            raise BadInput("--client names no command")
+        client = shell_words("--client", arguments.client)
         if metric.kind == CPU:
             raise BadInput("--metric cpu is the client's own with --client: use wall or a REGEX")
-    check_placeholders([*arguments.command, *(client or [])])
-    if client is None and placeholders_in(arguments.command) - {"folder"}:
-        raise BadInput("{port} and {socket} are a server's: name its client with --client")
+    check_placeholders([*arguments.command, *(client or [])], client is not None)
     if arguments.against is not None:
         copies = two_builds(arguments.against, arguments.command)
-        check_placeholders(copies[0].command or ())
+        check_placeholders(copies[0].command or (), has_client=True)
     else:
         named = arguments.copies.split(",") if arguments.copies else [_built_library()]
         copies = parse_copies(named, may_be_libc=arguments.tunables)
@@ -75,7 +75,7 @@ def _setting(arguments: argparse.Namespace) -> Setting:
             tell(PROGRAM, line)
     until, budget = arguments.until, arguments.time_budget
     if arguments.rounds is None:
-        until, budget = until or 0.01, budget or 600.0
+        until, budget = until or NARROW, budget or 600.0
     return Setting(
         arguments.command,
         client,
@@ -98,10 +98,9 @@ def _runner(setting: Setting, cpus: Collection[int] | None, stack: ExitStack) ->
         check_tunables(setting.copies, program.loader)
     if setting.client is None:
         return Commands(command, setting.command[0], cpus, setting.metric.kind == PATTERN)
-    if shutil.which(setting.client[0]) is None:  # any program will do, a static one, too
-        raise BadInput(f"--client: {one_line(setting.client[0])}: no such command")
+    check_command("--client: ", setting.client[0])  # any program will do, a static one, too
     others = os.sched_getaffinity(0) - set(cpus or ())
-    return Servers(stack, setting.command, setting.client, (cpus, others if cpus else None))
+    return Servers(stack, setting.command, setting.client, cpus, others if cpus else None)
 
 
 def _measure(
@@ -136,11 +135,11 @@ def _measure(
 
 
 def _report(setting: Setting, rounds: Rounds, seconds: float, file: str | None) -> int:
-    """Prints and writes what is known; returns the exit code."""
+    """Prints and writes the findings until now; returns the exit code."""
     count = len(rounds.blocks)
     names = [copy.name for copy in setting.copies]
     until = setting.goal.until or NARROW
-    findings = judge(rounds, names, until, setting.client is not None) if count else None
+    findings = judge(rounds, names, until, setting.client is not None) if count else []
     best, said = None, []
     if findings:
         print(
@@ -158,25 +157,27 @@ def _report(setting: Setting, rounds: Rounds, seconds: float, file: str | None) 
             print(line, flush=True)
     if file is not None:
         write_output(Path(file), document(setting, rounds, findings, said, seconds, best))
-    if findings is None or count < LEAST_ROUNDS:
+    if count < LEAST_ROUNDS:
         return UNTOLD
     offers = {copy.name for copy in setting.copies if copy.is_offer}
-    if any(one.verdict == SLOWER and one.name not in offers for one in findings.compared):
+    if any(one.verdict == SLOWER and one.name not in offers for one in findings):
         return STALE
-    return UNTOLD if any(one.verdict == UNKNOWN for one in findings.compared) else DONE
+    return UNTOLD if any(one.verdict == UNKNOWN for one in findings) else DONE
 
 
-def _said(setting: Setting, rounds: Rounds, findings: Findings, best: Copy | None) -> list[str]:
+def _said(
+    setting: Setting, rounds: Rounds, findings: Sequence[Finding], best: Copy | None
+) -> list[str]:
     """The lines below the table."""
     lines = run_words.contradictions(findings, rounds.larger_is_better)
     for copy in setting.copies:
         figures = [dict(block)[copy.name] for block in rounds.blocks]
         lines += modes_told(copy.name, figures, "{:.4g}".format)
-    unknown = [one for one in findings.compared if one.verdict == UNKNOWN]
+    unknown = [one for one in findings if one.verdict == UNKNOWN]
     if len(rounds.blocks) >= LEAST_ROUNDS and any(one.more_rounds is None for one in unknown):
         lines.append("No number of rounds tells: the figure has too few digits.")
     if setting.client is None:
-        for copy in dict.fromkeys(filter(None, [setting.copies[0], best])):
+        for copy in filter(None, [setting.copies[0], best]):
             lines += run_words.of_kernel(copy.name, rounds)
     if setting.has_offers:
         lines.append(run_words.what_brings_most(best, bool(unknown), setting.command))
@@ -189,7 +190,7 @@ def prove_by_runs(arguments: argparse.Namespace) -> int:
     if arguments.json is not None:
         check_output(Path(arguments.json))
     rounds = Rounds(setting.metric.larger_is_better, setting.copies[0].name)
-    line = run_words.ProgressLine(sys.stderr)
+    line = run_words.ProgressLine()
     began = time.monotonic()
 
     def report() -> int:
@@ -199,12 +200,8 @@ def prove_by_runs(arguments: argparse.Namespace) -> int:
     try:
         with ExitStack() as stack:
             _measure(setting, _runner(setting, arguments.cpu, stack), rounds, line)
-    except KeyboardInterrupt:
-        rounds.stopped_by = "interrupt"
-        report()
-        raise
-    except Failure:
-        rounds.stopped_by = "failure"
+    except (KeyboardInterrupt, Failure) as error:
+        rounds.stopped_by = "failure" if isinstance(error, Failure) else "interrupt"
         report()
         raise
     code = report()

@@ -10,7 +10,7 @@ from pathlib import Path
 from ..faults import BadInput
 from .copies import TUNABLES, Copy, are_known, check_count
 from .rounds import Rounds
-from .verdicts import FASTER, Findings, is_surely_better
+from .verdicts import FASTER, Finding, is_surely_better
 
 # Bytes: glibc gives larger blocks back at once, and free memory at the heap's end beyond that.
 _KEPT = 1 << 30
@@ -20,7 +20,7 @@ _OFFERS = {
     "hugetlb": "glibc.malloc.hugetlb=1",
     "keep": f"glibc.malloc.mmap_threshold={_KEPT}:glibc.malloc.trim_threshold={_KEPT}",
 }
-# With this variable, a preload library that knows it prepares the pages of its destinations.
+# With this variable of 1, a preload library that knows it prepares the pages of its destinations.
 _FRESH = "ASTEROPE_FRESH"
 
 
@@ -31,8 +31,8 @@ def with_offers(copies: Sequence[Copy], loader: Path) -> tuple[list[Copy], list[
     libraries = [copy for copy in copies if copy.library is not None]
     added, lines = [], []
     for name, setting in _OFFERS.items():
-        tunables = f"{own}:{setting}" if own else setting
-        offer = Copy(name, tunables=tunables, is_offer=True)
+        tunables = {TUNABLES: f"{own}:{setting}" if own else setting}
+        offer = Copy(name, None, tunables, is_offer=True)
         if are_known(offer, loader):
             added.append(offer)
             added += [
@@ -42,23 +42,23 @@ def with_offers(copies: Sequence[Copy], loader: Path) -> tuple[list[Copy], list[
         else:
             lines.append(f"{name} is left out: libc does not know {setting}, or has it already.")
     added += [
-        Copy(f"{one.name}+fresh", one.library, more=f"{_FRESH}=1", is_offer=True)
+        Copy(f"{one.name}+fresh", one.library, {_FRESH: "1"}, is_offer=True)
         for one in libraries
         if one.library is not None and _FRESH.encode() in one.library.read_bytes()
     ]
     taken = {copy.name for copy in copies} & {copy.name for copy in added}
     if taken:
         raise BadInput(f"--tunables: another copy is called {min(taken)}: rename that")
-    check_count([*copies, *added])
+    check_count(len(copies) + len(added))
     return [*copies, *added], lines
 
 
-def best_of(copies: Sequence[Copy], rounds: Rounds, findings: Findings) -> Copy | None:
+def best_of(copies: Sequence[Copy], rounds: Rounds, findings: Sequence[Finding]) -> Copy | None:
     """The copy that makes the program fastest; of several that are as good, the one with the fewest
     settings. None: no copy surely makes the program faster than libc alone."""
     gains = {
         one.name: one.ratio.median
-        for one in findings.compared
+        for one in findings
         if one.verdict == FASTER and one.ratio is not None
     }
     faster = [copy for copy in copies if copy.name in gains]

@@ -19,8 +19,9 @@ FASTER, SLOWER, SAME, UNKNOWN = "faster", "slower", "the same", "cannot tell yet
 @dataclass(frozen=True)
 class Finding:
     """One copy. `ratio`: the base's time over its own, None for the base. `at_most`: how far the
-    interval reaches from 1, 0.01 for 1 %. `more_rounds`: about how many more rounds would tell;
-    None if they already tell, or if that number is unknown."""
+    interval reaches from 1, 0.01 for 1 %. `verdict`: None for the base and its second runs, which
+    are the noise floor. `more_rounds`: about how many more rounds would tell; None if they already
+    tell, or if that number is unknown."""
 
     name: str
     figure: float  # median
@@ -30,47 +31,28 @@ class Finding:
     more_rounds: int | None = None
 
 
-@dataclass(frozen=True)
-class Findings:
-    """All copies in the order of `names`; the floor is the base's ratio to itself."""
-
-    floor: Ratio
-    copies: Sequence[Finding]
-
-    @property
-    def compared(self) -> list[Finding]:
-        return [one for one in self.copies if one.verdict is not None]
-
-
 def judge(
     rounds: Rounds, names: Sequence[str], until: float = NARROW, has_servers: bool = False
-) -> Findings:
-    """Judges at least one round. `until`: a difference below that part counts as the same.
-    `has_servers`: a server runs for all rounds, and its memory stays in one place. So two servers
-    with libc may differ each time, and the floor counts. Otherwise each run has luck of its own,
-    and the interval holds it."""
-    rounding = _rounding(rounds)
-    floor = _interval(rounds, again(rounds.base))
-    noise = _distance(floor) if has_servers else 0.0
-    floor = _widened(floor, rounding)
-    copies = []
+) -> list[Finding]:
+    """Judges at least one round, for the copies in the order of `names`. `until`: a difference
+    below that part counts as the same. `has_servers`: a server runs for all rounds, and its memory
+    stays in one place. So two servers with libc may differ each time, and the floor counts.
+    Otherwise each run has luck of its own, and the interval holds it."""
+    count, rounding = len(rounds.blocks), _rounding(rounds)
+    noise = _distance(_interval(rounds, again(rounds.base), 0.0)) if has_servers else 0.0
+    findings = []
     for name in names:
         figure = float(median(rounds.figures(name)))
-        if name == rounds.base:
-            copies.append(Finding(name, figure))
-        elif name == again(rounds.base):
-            copies.append(Finding(name, figure, floor))
-        else:
-            ratio = _widened(_interval(rounds, name), rounding)
-            reach = _distance(ratio)
-            verdict = _verdict(ratio, noise, reach, until)
-            if len(rounds.blocks) < LEAST_ROUNDS:
-                verdict = UNKNOWN
-            more = None
-            if verdict == UNKNOWN:
-                more = _more_rounds(len(rounds.blocks), ratio, rounding, until)
-            copies.append(Finding(name, figure, ratio, math.expm1(reach), verdict, more))
-    return Findings(floor, copies)
+        ratio = None if name == rounds.base else _interval(rounds, name, rounding)
+        if ratio is None or name == again(rounds.base):
+            findings.append(Finding(name, figure, ratio))
+            continue
+        verdict, more = _verdict(count, ratio, noise, until), None
+        if verdict == UNKNOWN:
+            more = _more_rounds(count, ratio, rounding, until)
+        at_most = math.expm1(_distance(ratio))
+        findings.append(Finding(name, figure, ratio, at_most, verdict, more))
+    return findings
 
 
 def is_surely_better(rounds: Rounds, name: str, other: str) -> bool:
@@ -78,22 +60,21 @@ def is_surely_better(rounds: Rounds, name: str, other: str) -> bool:
     return signed_rank_interval(rounds.logs(name, other)).low > 0
 
 
-def _interval(rounds: Rounds, name: str) -> Ratio:
-    found = signed_rank_interval(rounds.logs(name))
-    return Ratio(*(math.exp(log) for log in (found.median, found.low, found.high)))
+def _interval(rounds: Rounds, name: str, rounding: float) -> Ratio:
+    """The ratio of the base's figure to the copy's; both may be off by their rounding."""
+    found, factor = signed_rank_interval(rounds.logs(name)), math.exp(rounding)
+    low, high = math.exp(found.low) / factor, math.exp(found.high) * factor
+    return Ratio(math.exp(found.median), low, high)
 
 
-def _widened(ratio: Ratio, rounding: float) -> Ratio:
-    factor = math.exp(rounding)
-    return Ratio(ratio.median, ratio.low / factor, ratio.high * factor)
-
-
-def _verdict(ratio: Ratio, noise: float, reach: float, until: float) -> str:
+def _verdict(count: int, ratio: Ratio, noise: float, until: float) -> str:
+    if count < LEAST_ROUNDS:
+        return UNKNOWN
     if math.log(ratio.low) > noise:
         return FASTER
     if math.log(ratio.high) < -noise:
         return SLOWER
-    return SAME if reach <= math.log1p(until) else UNKNOWN
+    return SAME if _distance(ratio) <= math.log1p(until) else UNKNOWN
 
 
 def _more_rounds(count: int, ratio: Ratio, rounding: float, until: float) -> int | None:

@@ -25,6 +25,7 @@ sys.path.insert(0, str(HERE.parents[1]))
 from asterope.command_line import BAD_INPUT, DONE, FAILED, STALE, Parser, fail, run  # noqa: E402
 from asterope.faults import Failure, one_line  # noqa: E402
 from asterope.prove import command as prove  # noqa: E402
+from asterope.prove.options import DEFAULT_LIBRARY  # noqa: E402
 from cluster import PACKAGES, Cluster, missing  # noqa: E402
 
 PROGRAM = "cached_reads.py"
@@ -109,7 +110,7 @@ def _copies(options: Sequence[str], more: Sequence[Path]) -> list[str]:
     if "--copies" in given and given.index("--copies") + 1 < len(given):
         given[given.index("--copies") + 1] += f",{added}"
         return given
-    return ["--copies", f"{prove.DEFAULT_LIBRARY},{added}", *given]
+    return ["--copies", f"{DEFAULT_LIBRARY},{added}", *given]
 
 
 def _experiment(arguments: argparse.Namespace, folder: Path) -> int:

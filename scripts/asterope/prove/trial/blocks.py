@@ -28,6 +28,16 @@ class Block:
     gap: int = 1  # calls that were timed as one
 
 
+@dataclass(frozen=True)
+class Spent:
+    """A thread's CPU time in a period. `within`: the same, with the longest intervals counted as
+    usual ones; 0: not known."""
+
+    way: str
+    seconds: float
+    within: float
+
+
 class Pair(NamedTuple):
     """Two successive periods: with libc in one and another way in the other."""
 
@@ -42,7 +52,7 @@ class Place:
     own. `file_name`: the file's name for users. The command's program has the name that the user
     gave, which may be a link's. Empty: as `module`."""
 
-    module: str  # the file; empty where the code is in none
+    module: str  # the file; empty: the code is in none
     offset: int  # of the return address in it
     function: str
     least: int
@@ -118,9 +128,8 @@ class Observed:
     easy_libcs: float = 0.0
     easy_others: float = 0.0
     places: dict[Place, Seen] = field(default_factory=dict)
-    # By pair of periods, a block of each thread and period. It has two `seconds`: the CPU time, and
-    # the same with the longest intervals counted as usual ones (0: not known).
-    together: dict[Pair, list[Block]] = field(default_factory=dict)
+    # By pair of periods, of each thread and period.
+    together: dict[Pair, list[Spent]] = field(default_factory=dict)
     limits: set[str] = field(default_factory=set)  # hindrances, see LIMITS
     restricted: float = 0.0  # CPU time in which processes restricted their system calls, at most
     # Processes in operation that did so before they were tried: their time is not known.
@@ -147,6 +156,11 @@ class Observed:
         self.lived += other.lived
         self.outlived_by |= other.outlived_by
         self.used += other.used
+
+    @property
+    def known_seconds(self) -> float:
+        """CPU time whose processes are known."""
+        return self.cpu_seconds + self.restricted
 
     @property
     def copied(self) -> int:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import sys
 import time
 from pathlib import Path
 
 from ...atomic_file import check_output, write_files
 from ...command_line import show
-from ...faults import BadInput, Failure, one_line
+from ...faults import Failure, one_line
 from ...place_map import as_c, counted, least_of, read_places
 from ...preload import compile_preload
 from ...preload_link import preload_line
@@ -19,21 +18,29 @@ from ...record.others import check_has_libcs
 from ...record.recorder import find_library
 from ...render import Asks, render_routine
 from .. import programs
-from ..places import check_placeholders, placeholders_in
+from ..places import check_placeholders
 from ..run_words import ProgressLine
-from .finalists import ways_of_finalists
-from .report import report, write_map
+from .mapping import write_map
+from .report import names_in, report
 from .run import Trial, fails_alone
-from .ways import Way, check_ways, find_routine, parse_way, way_of_map, ways_of_routine
+from .ways import (
+    Way,
+    check_ways,
+    find_routine,
+    parse_way,
+    way_of_map,
+    ways_of_finalists,
+    ways_of_routine,
+)
 
 _SECONDS = 30.0
 
 
 def prove_by_trial(arguments: argparse.Namespace) -> int:
     """Raises BadInput and Failure."""
-    trial, routine = _trial(arguments)
-    line, began = ProgressLine(sys.stderr), time.monotonic()
-    preload, judged = preload_beside(routine), None
+    trial = _trial(arguments)
+    line, began = ProgressLine(), time.monotonic()
+    preload, judged = preload_beside(trial.ways[0].library), None
 
     def shown() -> int:
         line.clear()
@@ -45,7 +52,7 @@ def prove_by_trial(arguments: argparse.Namespace) -> int:
         if arguments.name is not None and trial.observed.places:
             line.clear()
             try:
-                preload, ways = _keep(trial, arguments, routine)
+                preload, ways = _keep(trial, arguments)
                 if ways:
                     judged = Trial(trial.program, ways, trial.recorder, trial.seconds, trial.cpus)
                     judged.measure(lambda text: line.say(f"the map as a whole: {text}"))
@@ -89,42 +96,37 @@ def preload_beside(routine: Path) -> Path:
     return beside if beside.is_file() else routine
 
 
-def _trial(arguments: argparse.Namespace) -> tuple[Trial, Path]:
-    """Returns the trial and the routine's library. Raises BadInput."""
+def _trial(arguments: argparse.Namespace) -> Trial:
+    """Raises BadInput."""
     for named in (arguments.json, arguments.write):
         if named is not None:
             check_output(Path(named))
     program = find_program(arguments.command)
     check_has_libcs(program)
-    check_placeholders(arguments.command)
-    if placeholders_in(arguments.command) - {"folder"}:
-        raise BadInput("{port} and {socket} are a server's: name its client with --client")
-    recorder = find_library()
-    ways = ways_for(arguments)
-    seconds = arguments.time or _SECONDS
-    return Trial(program, ways, recorder, seconds, arguments.cpu), ways[0].library
+    check_placeholders(arguments.command, has_client=False)
+    recorder, ways = find_library(), ways_for(arguments)
+    return Trial(program, ways, recorder, arguments.time or _SECONDS, arguments.cpu)
 
 
-def _keep(
-    trial: Trial, arguments: argparse.Namespace, routine: Path
-) -> tuple[Path, list[Way] | None]:
+def _keep(trial: Trial, arguments: argparse.Namespace) -> tuple[Path, list[Way] | None]:
     """Writes the program's map and compiles its library. Returns the library and the ways of its
     trial; these are None if the map has no place."""
     folder = programs.folder_of(arguments.name)
     folder.mkdir(parents=True, exist_ok=True)
-    _, has_places = write_map(trial, trial.found(), arguments.command, folder / programs.MAP)
+    file, names = folder / programs.MAP, names_in(trial)
+    _, has_places = write_map(trial, trial.found(), names, arguments.command, file)
     _compile(arguments.name)
     library = folder / programs.PRELOAD
     if not has_places:
         return library, None
-    return library, [ways_of_routine(routine)[0], way_of_map(library)]
+    return library, [trial.ways[0], way_of_map(library)]
 
 
-def _compile(name: str, with_map: bool = True) -> None:
-    """Raises BadInput and Failure."""
+def _compile(name: str) -> None:
+    """Compiles the program's library, with its map if it has one. Raises BadInput and Failure."""
     folder, profile = programs.folder_of(name), load_profile(programs.profile_of(name))
     table, least = None, 0
-    if with_map:
+    if (folder / programs.MAP).is_file():
         places = read_places(folder / programs.MAP, profile.entries)
         table, least = as_c(places), least_of(places)
     library = compile_preload(render_routine(profile, asks=Asks(least)), table)
@@ -133,7 +135,7 @@ def _compile(name: str, with_map: bool = True) -> None:
 
 def _drop_map(name: str) -> None:
     (programs.folder_of(name) / programs.MAP).unlink(missing_ok=True)
-    _compile(name, with_map=False)
+    _compile(name)
 
 
 def list_programs() -> int:

@@ -14,7 +14,6 @@ from .blocks import Place
 from .findings import Found, PlaceFound
 from .possible import Possible
 from .run import Tried
-from .statistics import Estimate
 
 FORMAT, VERSION = "asterope-trial", 2
 
@@ -27,11 +26,11 @@ def document(
     said: Sequence[str],
     command: Sequence[str],
     seconds: float,
-    judged: Found | None,
+    last: Found,
 ) -> str:
     """`names`: the calling functions. `apart`: these, and a line or offset if several places share
-    one. `said`: the findings in sentences. `judged`: the findings of the map's trial, if it had
-    one."""
+    one. `said`: the findings in sentences. `last`: the findings of the map's trial, if it had one;
+    else the same as `found`."""
     observed = trial.observed
     whole = {
         "format": FORMAT,
@@ -51,14 +50,14 @@ def document(
         "said": list(said),
         "limits": sorted(observed.limits),
         "ways": [{**asdict(way), "library": str(way.library)} for way in trial.ways],
-        "gain": _estimate(found.gain),
-        "wall_gain": _estimate(found.wall_gain),
-        "told": (judged or found).is_told,
+        "gain": found.gain and asdict(found.gain),
+        "wall_gain": found.wall_gain and asdict(found.wall_gain),
+        "told": last.is_told,
         "unjudged": round(found.unjudged, 6),
         "short": round(found.short, 6),
         "restricted": round(found.restricted, 6),
-        "possible": None if found.possible is None else _possible(found.possible),
-        "map_gain": _estimate((judged or found).whole_gain),
+        "possible": found.possible and _possible(found.possible),
+        "map_gain": last.whole_gain and asdict(last.whole_gain),
         "places": [
             _place(one, names.get(one.place, ""), apart.get(one.place, "")) for one in found.places
         ],
@@ -66,14 +65,10 @@ def document(
     return json.dumps(whole, indent=1, allow_nan=False) + "\n"
 
 
-def _estimate(one: Estimate | None) -> dict[str, float] | None:
-    return None if one is None else asdict(one)
-
-
 def _possible(one: Possible) -> dict[str, float | None]:
     least, most = one.gain
-    most_or_none = most if math.isfinite(most) else None
-    return {"share": round(one.share, 6), "least": least, "most": most_or_none}
+    finite = most if math.isfinite(most) else None
+    return {"share": round(one.share, 6), "least": least, "most": finite}
 
 
 def _place(one: PlaceFound, function: str, apart: str) -> dict[str, Any]:

@@ -6,13 +6,14 @@ import os
 import struct
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from ...faults import one_line
 from ...program import Called
 from ...record.calls import Sites
 from ...record.raw import FUNCTIONS, RAW_BYTES, RawProcess
 from . import blocks
-from .blocks import LIBC, ROUTINE, Block, Lived, Observed, Pair, Place, Seen
+from .blocks import LIBC, ROUTINE, Block, Lived, Observed, Pair, Place, Seen, Spent
 
 # --- The layout, as tuner/record/trial_file.h has it ---
 
@@ -41,6 +42,14 @@ _ALL = 0xFFFF  # of a block: the thread in this period
 
 class TrialError(Exception):
     """The trial of a raw file contradicts itself. The text is one line that names the file."""
+
+
+class _Row(NamedTuple):
+    """A place as a thread has it."""
+
+    seen: Seen  # with the other threads' figures, if it has any calls
+    ways: int
+    running: int  # the number of its unfinished cycle
 
 
 class _Reader:
@@ -119,44 +128,41 @@ class _Reader:
             return
         if places > _PLACES:
             raise self._bad(f"a thread has {places} places")
-        seen: list[Seen] = []
-        many: list[int] = []  # the number of ways of each place
-        running: list[int] = []  # the number of each place's unfinished cycle
-        for number, fields in enumerate(self._records(_PLACE, at + _THREAD.size, places)):
-            caller, calls, own_calls, copied, cycles, *copy_ticks = fields[:7]
-            function, power, ways, racing = fields[9:13]
-            if function >= len(FUNCTIONS) or power > 63 or (number > _SMALL and not ways):
-                raise self._bad("a place of no function, size or way")
-            if number <= _SMALL:
-                names = ("copies without a place of their own", "small copies")
-                place = Place("", 0, names[number], 0)
-            else:
-                site = self._sites.of(caller)
-                name = self._program.name_of(site.module) if self._program else ""
-                place = Place(site.module, site.offset, FUNCTIONS[function], 1 << power, name)
-            left = {self._ways[way] for way in fields[13:][racing:ways] if way < len(self._ways)}
-            measured = {
-                way: (count, ticks * self._tick)
-                for way, count, ticks in zip((LIBC, ROUTINE), fields[7:9], copy_ticks)
-                if count and self._tick
-            }
-            short = calls if self._is_short else 0
-            one = Seen(calls, own_calls, short, copied, left=left, measured=measured)
-            seen.append(one)
-            many.append(ways)
-            running.append(cycles)
-            if calls:
-                observed.places.setdefault(place, Seen()).add(one)
-                seen[-1] = observed.places[place]
+        records = enumerate(self._records(_PLACE, at + _THREAD.size, places))
+        rows = [self._read_place(number, fields, observed) for number, fields in records]
         observed.threads += 1
         for page, kind in pages if self._tick else ():  # without a tick their times are not known
             if kind == _TOGETHER:
-                self._read_together(page, seen, observed)
+                self._read_together(page, rows, observed)
             else:
-                self._read_cycles(page, seen, many, running)
+                self._read_cycles(page, rows)
 
-    def _blocks(self, page: int) -> Iterator[tuple[int, int, Block] | None]:
-        """Yields group, place and block; None for a block that has not begun."""
+    def _read_place(self, number: int, fields: Sequence[int], observed: Observed) -> _Row:
+        caller, calls, own_calls, copied, cycles, *copy_ticks = fields[:7]
+        function, power, ways, racing = fields[9:13]
+        if function >= len(FUNCTIONS) or power > 63 or (number > _SMALL and not ways):
+            raise self._bad("a place of no function, size or way")
+        if number <= _SMALL:
+            names = ("copies without a place of their own", "small copies")
+            place = Place("", 0, names[number], 0)
+        else:
+            site = self._sites.of(caller)
+            name = self._program.name_of(site.module) if self._program else ""
+            place = Place(site.module, site.offset, FUNCTIONS[function], 1 << power, name)
+        left = {self._ways[way] for way in fields[13:][racing:ways] if way < len(self._ways)}
+        measured = {
+            way: (count, ticks * self._tick)
+            for way, count, ticks in zip((LIBC, ROUTINE), fields[7:9], copy_ticks)
+            if count and self._tick
+        }
+        short = calls if self._is_short else 0
+        seen = observed.places.setdefault(place, Seen()) if calls else Seen()
+        seen.add(Seen(calls, own_calls, short, copied, left=left, measured=measured))
+        return _Row(seen, ways, cycles)
+
+    def _blocks(self, page: int) -> Iterator[tuple[int, int, Block | Spent] | None]:
+        """Yields group, place and block; None for a block that has not begun. A thread's own time
+        has the place _ALL."""
         at = _BLOCKS_AT + page * _PAGE_BLOCKS * _BLOCK.size
         for fields in self._records(_BLOCK, at, _PAGE_BLOCKS):
             group, gap, calls, place, way, kept = fields[:6]
@@ -166,52 +172,35 @@ class _Reader:
             if place == _ALL:
                 seconds = (fields[6] | fields[7] << 32) * 1e-9
                 within = (fields[8] | fields[9] << 32) * self._tick
-                yield group, place, Block(self._ways[way], [seconds, within], [1.0] * 2, 1)
-                continue
-            yield (
-                group,
-                place,
-                Block(
-                    self._ways[way],
-                    [ticks * self._tick / gap for ticks in fields[6 : 6 + kept]],
-                    [1 + part / 65535 for part in fields[14 : 14 + kept]],
-                    calls * gap,
-                    gap,
-                ),
-            )
+                yield group, place, Spent(self._ways[way], seconds, within)
+            else:
+                times = [ticks * self._tick / gap for ticks in fields[6 : 6 + kept]]
+                sizes = [1 + part / 65535 for part in fields[14 : 14 + kept]]
+                yield group, place, Block(self._ways[way], times, sizes, calls * gap, gap)
 
-    def _read_together(self, page: int, seen: Sequence[Seen], observed: Observed) -> None:
-        for found in filter(None, self._blocks(page)):
-            period, place, block = found
+    def _read_together(self, page: int, rows: Sequence[_Row], observed: Observed) -> None:
+        for period, place, block in filter(None, self._blocks(page)):
             pair = Pair(str(self._path), period // 2)
             if place == _ALL:
                 observed.together.setdefault(pair, []).append(block)
-            elif place < len(seen):
-                seen[place].together.setdefault(pair, []).append(block)
+            elif place < len(rows):
+                rows[place].seen.together.setdefault(pair, []).append(block)
 
-    def _read_cycles(
-        self,
-        page: int,
-        seen: Sequence[Seen],
-        many: Sequence[int],
-        running: Sequence[int],
-    ) -> None:
+    def _read_cycles(self, page: int, rows: Sequence[_Row]) -> None:
         """Reads the blocks of each cycle in turn. It leaves out cycles that are half written."""
         found = list(self._blocks(page))
         place = next((one[1] for one in found if one is not None), None)
-        if place is None or place >= len(seen):
+        if place is None or place >= len(rows) or not rows[place].ways:
             return
-        count = many[place]
-        if not count:
-            return
+        seen, count, running = rows[place]
         for first in range(0, _PAGE_BLOCKS - count + 1, count):
             cycle = [one for one in found[first : first + count] if one is not None]
             # the newest ones took part; others are left over from an earlier cycle
             newest = max((group for group, _, _ in cycle), default=0)
             blocks_now = {block.way: block for group, _, block in cycle if group == newest}
-            is_whole = newest != running[place] % (1 << 32)
+            is_whole = newest != running % (1 << 32)
             if is_whole and {LIBC, ROUTINE} <= set(blocks_now):
-                seen[place].cycles.append(list(blocks_now.values()))
+                seen.cycles.append(list(blocks_now.values()))
 
 
 def read_trial(

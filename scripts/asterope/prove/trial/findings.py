@@ -20,11 +20,13 @@ from .blocks import (
     Pair,
     Place,
     Seen,
+    Spent,
 )
-from .pairs import FEWEST_OF_PHASE, Period, Phase, gain, phases, saved, spanned
+from .pairs import FEWEST, FEWEST_OF_PHASE, Period, Phase, gain, phases, saved, spanned
 from .possible import Possible, possible_of, seconds_of_call
 from .short import chance_of_short, of_short, seconds_of_short, short_processes
 from .statistics import (
+    LITTLE,
     NO_TRIMMING,
     Cells,
     Estimate,
@@ -41,7 +43,6 @@ from .statistics import (
 _UNCOUNTED = {NO_WAY, THREADS_FULL, UNSEEN}
 # A place does not matter if less of the program's time than this follows its calls.
 MATTERS = 0.01
-LITTLE = 0.001  # a place that brings less gets no row, and a program's smaller gain is not told
 MOST_UNJUDGED = 0.1  # of the CPU time: above it, nothing is said of the whole program
 SAME = 0.01  # a smaller difference is not noticed
 KNOWN = 0.01
@@ -103,21 +104,24 @@ class PlaceFound:
 
     @property
     def is_known(self) -> bool:
-        known = self.ratios.get(ROUTINE)
-        return known is not None and known.within(KNOWN)
+        """Whether its own ratio or the program's gain there is known to 1 %. Small copies are
+        judged only all together."""
+        of_routine = self.ratios.get(ROUTINE)
+        if not self.place.is_own or (of_routine is not None and of_routine.within(KNOWN)):
+            return True
+        return self.gained is not None and self.gained.high - self.gained.low <= 2 * KNOWN
 
 
 @dataclass(frozen=True)
 class Found:
-    gain: Estimate | None  # of the whole program by CPU time: 0.1 for 10 % faster
-    wall_gain: Estimate | None  # by the clock, where nothing else kept it from running
-    places: Sequence[PlaceFound]  # what brings most first
-    seconds: float
+    gain: Estimate | None = None  # of the whole program by CPU time: 0.1 for 10 % faster
+    places: Sequence[PlaceFound] = ()  # those that bring most come first
+    wall_gain: Estimate | None = None  # by the clock, where nothing else kept it from running
     whole_gain: Estimate | None = None  # as gain, with the library that has a map
     has_whole: bool = False
     unjudged: float = 0.0  # part of the CPU time in calls that are longer than periods
     short: float = 0.0  # part of it in processes that are too short, and too few
-    possible: Possible | None = None  # what the routine can bring; None: nothing was measured
+    possible: Possible | None = None  # the bounds of all gains; None: not measured
     all_seen: bool = True  # False: some processes ran without the library
     restricted: float = 0.0  # part of all in processes that restricted their system calls
     untimed: int = 0  # processes that were not tried, for an unknown time
@@ -132,27 +136,57 @@ class Found:
     def deciding(self) -> Estimate | None:
         return self.whole_gain if self.has_whole else self.gain
 
+    def _holds(self, gain: Estimate | None) -> bool:
+        return gain is None or self.possible is None or self.possible.holds(gain)
+
     @property
     def is_possible(self) -> bool:
-        gain = self.deciding
-        return gain is None or self.possible is None or self.possible.holds(gain)
+        return self._holds(self.deciding)
 
     @property
     def is_told(self) -> bool:
         """Whether anything can be said of the whole program."""
-        gain = self.deciding
-        if gain is None or not self.all_seen or self.untimed or not self.is_possible:
-            return False
+        return self.why_untold(self.deciding) is None
+
+    def why_untold(self, gain: Estimate | None) -> str | None:
+        """Says why this gain of the whole program cannot be told; None: it can."""
+        if not self.all_seen:
+            return "most of its CPU time was taken by processes without the library"
+        if self.untimed:
+            many = "a process that restricts" if self.untimed == 1 else "processes that restrict"
+            return f"the time of {many} system calls is not known"
+        if self.possible is not None and not self._holds(gain):
+            return (
+                "the trial shows a larger difference than all of its copies can make, as they take "
+                f"at most {at_most(self.possible.share)} % of its CPU time"
+            )
         if self.not_judged > MOST_UNJUDGED and not self.is_negligible:
-            return False
-        if self.uncounted and side(gain):
-            return False
-        return gain.low > 0 or gain.high < 0 or reach(gain) <= SAME
+            return f"{self.not_judged_words} were not judged"
+        if self.uncounted and gain is not None and gain.side:
+            return "not all of its copies were counted, so their effect has no known bound"
+        if gain is None:
+            return "too little of it was seen"
+        if gain.low > 0 or gain.high < 0 or gain.reach <= SAME:
+            return None
+        return f"it is something between {_one_end(gain.low)} and {_one_end(gain.high)}"
+
+    @property
+    def not_judged_words(self) -> str:
+        parts = [
+            f"{what}, {100 * part:.0f} % of its CPU time,"
+            for what, part in (
+                ("calls as long as the trial's periods", self.unjudged),
+                ("processes too short and too few", self.short),
+                ("processes that restricted their system calls, or were not seen", self.restricted),
+            )
+            if part > MATTERS
+        ]
+        return " and ".join(parts)
 
     @property
     def is_negligible(self) -> bool:
         """Whether the copies take so little that no way of making them can be felt."""
-        return self.possible is not None and reach(Estimate(0.0, *self.possible.gain)) <= SAME
+        return self.possible is not None and Estimate(0.0, *self.possible.gain).reach <= SAME
 
     @property
     def is_hopeless(self) -> bool:
@@ -179,19 +213,14 @@ class Found:
         )
 
     @property
-    def unknown(self) -> list[PlaceFound]:
-        """Places that matter and are not known to 1 %: neither their own ratio nor the program's
-        gain there."""
-        return [one for one in self.places if one.matters and not _is_settled(one)]
-
-    @property
     def is_known(self) -> bool:
+        """Whether more of the trial would tell no more."""
         gains = [self.gain, self.whole_gain] if self.has_whole else [self.gain]
         if any(one is None or one.high - one.low > 2 * KNOWN for one in gains):
             return False
         if not self.is_told:
             return False
-        return self.has_whole or not self.unknown
+        return self.has_whole or all(one.is_known for one in self.places if one.matters)
 
     @property
     def map_gain(self) -> Estimate | None:
@@ -207,24 +236,16 @@ class Found:
     @property
     def slower(self) -> list[PlaceFound]:
         """Places where the routine surely loses to libc."""
-        sure = (one for one in self.places if one.is_shown and one.possible)
-        return [one for one in sure if one.surely < 0]
+        return [one for one in self.shown if one.possible and one.surely < 0]
 
 
-def reach(gain: Estimate) -> float:
-    """How far an interval reaches from no difference."""
-    return max(abs(gain.low), abs(gain.high))
+def at_most(part: float) -> str:
+    """In percent, rounded upwards."""
+    return f"{max(1, math.ceil(1000 * part - 1e-9)) / 10:.1f}"
 
 
-def side(gain: Estimate) -> int:
-    """1: faster, -1: slower; 0: the interval includes 0 or stays below LITTLE."""
-    return (gain.low > 0) - (gain.high < 0) if reach(gain) >= LITTLE else 0
-
-
-def _is_settled(one: PlaceFound) -> bool:
-    if not one.place.is_own or one.is_known:
-        return True
-    return one.gained is not None and one.gained.high - one.gained.low <= 2 * KNOWN
+def _one_end(gain: float) -> str:
+    return f"{100 * abs(gain):.1f} % {'slower' if gain < 0 else 'faster'}"
 
 
 def findings(observed: Observed, ways: Sequence[str], whole: str | None = None) -> Found:
@@ -238,8 +259,7 @@ def findings(observed: Observed, ways: Sequence[str], whole: str | None = None) 
     seconds -= by_chance
     uncounted = bool(observed.limits & _UNCOUNTED)
     possible = {} if uncounted else possible_of(observed, seconds, observed.restricted)
-    too_short = short_processes(observed)
-    observed = _without(observed, too_short)
+    observed = _without(observed, short_processes(observed))
     levels, long = _levels(observed)
     lived = sum(one.seconds for one in observed.lived) or observed.cpu_seconds
     of_copying = seconds - max(0.0, observed.cpu_seconds - lived) - long
@@ -249,9 +269,9 @@ def findings(observed: Observed, ways: Sequence[str], whole: str | None = None) 
         whole_processes, unknown = of_short(observed, way)
         found, few = _together(observed, way, levels)
         # A process's time is the sum of many: a mean of ten processes is normal.
-        enough = {} if found else {"fewest": FEWEST_OF_PHASE}
+        fewest = FEWEST if found else FEWEST_OF_PHASE
         all_phases, copying = [*found, *whole_processes], of_copying - unknown
-        together[way] = saved(all_phases, copying, part, alike[way], few, **enough)
+        together[way] = saved(all_phases, copying, part, alike[way], few, fewest)
         if together[way] is None:  # too few pairs in all: more processes would make more
             unknown = seconds_of_short(observed)
 
@@ -276,45 +296,50 @@ def findings(observed: Observed, ways: Sequence[str], whole: str | None = None) 
     places.sort(
         key=lambda one: (abs(one.brings.value) if one.brings else 0.0, one.share), reverse=True
     )
-    of_whole = None if whole is None else gain_of(whole, seconds)
-    wall = gain_of(ROUTINE, observed.wall_seconds - explored - by_chance)
     unjudged, short = (min(1.0, one / seconds) if seconds > 0 else 0.0 for one in (long, unknown))
-    gains = gain_of(ROUTINE, seconds), wall
-    most = possible.get(None)
     found = Found(
-        *gains, places, seconds, of_whole, whole is not None, unjudged, short, possible=most
-    )
-    restricted = observed.restricted / max(1e-9, seconds + observed.restricted)
-    all_seen = UNSEEN not in observed.limits
-    found = replace(
-        found,
-        all_seen=all_seen,
-        restricted=restricted,
+        gain_of(ROUTINE, seconds),
+        places,
+        wall_gain=gain_of(ROUTINE, observed.wall_seconds - explored - by_chance),
+        whole_gain=None if whole is None else gain_of(whole, seconds),
+        has_whole=whole is not None,
+        unjudged=unjudged,
+        short=short,
+        possible=possible.get(None),
+        all_seen=UNSEEN not in observed.limits,
+        restricted=observed.restricted / max(1e-9, seconds + observed.restricted),
         untimed=observed.untimed,
         uncounted=uncounted,
     )
-    if most is None or not found.is_possible:
+    return _within_possible(found, found.possible) if found.possible else found
+
+
+def _within_possible(found: Found, possible: Possible) -> Found:
+    """Cuts the gains to those that the copies can make. Where that is next to nothing, the gain is
+    known without a trial. A gain far beyond them stays, as it is not told."""
+    if not found.is_possible:
         return found
-    if found.is_negligible:  # known without a trial
-        at_most = Estimate(0.0, *most.gain)
-        found = replace(found, gain=found.gain or at_most, wall_gain=None)
-        if found.has_whole:
-            found = replace(found, whole_gain=found.whole_gain or at_most)
-    names = "gain", "wall_gain", "whole_gain"
-    known = {name: getattr(found, name) for name in names}
-    return replace(found, **{name: most.part_of(one) for name, one in known.items() if one})
+    gains = {"gain": found.gain, "whole_gain": found.whole_gain, "wall_gain": found.wall_gain}
+    if found.is_negligible:
+        known = Estimate(0.0, *possible.gain)
+        whole = (found.whole_gain or known) if found.has_whole else None
+        gains = {"gain": found.gain or known, "whole_gain": whole, "wall_gain": None}
+    return replace(found, **{name: one and possible.part_of(one) for name, one in gains.items()})
 
 
 def _without(observed: Observed, processes: Collection[str]) -> Observed:
     """`observed` without the pairs of periods of these processes."""
     if not processes:
         return observed
-    places = {}
-    for place, seen in observed.places.items():
-        kept = {pair: own for pair, own in seen.together.items() if pair.process not in processes}
-        places[place] = replace(seen, together=kept)
-    kept = {pair: own for pair, own in observed.together.items() if pair.process not in processes}
-    return replace(observed, places=places, together=kept)
+
+    def kept(pairs: Mapping[Pair, list]) -> dict[Pair, list]:
+        return {pair: own for pair, own in pairs.items() if pair.process not in processes}
+
+    places = {
+        place: replace(seen, together=kept(seen.together))
+        for place, seen in observed.places.items()
+    }
+    return replace(observed, places=places, together=kept(observed.together))
 
 
 def _bounded(one: PlaceFound, possible: Possible | None, seen: Seen) -> PlaceFound:
@@ -391,14 +416,14 @@ def _levels(observed: Observed) -> tuple[dict[Place, float], float]:
     return levels, long
 
 
-def _fill_periods(seen: Seen, level: float, together: Mapping[Pair, Sequence[Block]]) -> bool:
+def _fill_periods(seen: Seen, level: float, together: Mapping[Pair, Sequence[Spent]]) -> bool:
     """Whether a single such call is most of a period, in most periods that have any."""
     filled = []
     for pair, blocks in seen.together.items():
         periods = together.get(pair, ())
         for way in {block.way for block in blocks}:
             calls = sum(block.calls for block in blocks if block.way == way)
-            length = sum(block.seconds[0] for block in periods if block.way == way)
+            length = sum(spent.seconds for spent in periods if spent.way == way)
             # the shortest: others may have waited for the CPU
             shortest = min(min(block.seconds) for block in blocks if block.way == way)
             filled.append(calls == 1 and min(level, shortest) > length / 2)
@@ -409,14 +434,13 @@ def _together(
     observed: Observed, way: str, levels: Mapping[Place, float]
 ) -> tuple[Sequence[Phase], float]:
     """Returns the phases of pairs that had libc and this way; see phases()."""
-    usual: dict[tuple[Pair, str], float] = {}
+    usual = Counter[tuple[Pair, str]]()
     shares: dict[Pair, Counter[Place]] = {}
     for place, level in levels.items():
         for pair, blocks in observed.places[place].together.items():
             own = shares.setdefault(pair, Counter())
             for block in blocks:
-                key = pair, block.way
-                usual[key] = usual.get(key, 0.0) + level * block.calls
+                usual[pair, block.way] += level * block.calls
                 own[place] += level * block.calls
     left_out = {
         pair
@@ -425,17 +449,18 @@ def _together(
         for pair in seen.together
     }
     pairs = {}
-    for pair, blocks in observed.together.items():
+    for pair, threads in observed.together.items():
         if pair in left_out:
             continue
         both = [
             Period(
-                *(sum(block.seconds[i] for block in blocks if block.way == one) for i in range(2)),
-                usual.get((pair, one), 0.0),
+                sum(spent.seconds for spent in threads if spent.way == one),
+                sum(spent.within for spent in threads if spent.way == one),
+                usual[pair, one],
             )
             for one in (LIBC, way)
         ]
-        if not all(block.seconds[1] > 0 for block in blocks):  # not known, as in a new phase
+        if not all(spent.within > 0 for spent in threads):  # not known, as in a new phase
             both = [replace(one, within=one.seconds) for one in both]
         if all(one.seconds > 0 and one.usual > 0 for one in both):
             pairs[pair] = (both[0], both[1])
@@ -498,15 +523,14 @@ def _of_place(
     steady = floor is None or floor.low <= 1 <= floor.high
     doubt = 0.0 if floor is None or steady else _DOUBTED * floor.most
     best, better = _best(cells, ratios, stayed, by_luck, doubt)
-    sure = _doubted(ratio(cells, LIBC, ROUTINE, 1 - by_luck), doubt)
+    sure = _doubted(cells, LIBC, ROUTINE, 1 - by_luck, doubt)
     level, of_routine = mean_of(cells, LIBC), mean_of(cells, ROUTINE)
     share, gained = 0.0, None
     if level is not None and seconds > 0:
         rest = max(0.0, seconds - _copying(seen, level, of_routine or level, part))
         share = seen.calls * level / (seen.calls * level + rest)
         if ROUTINE in ratios:
-            parts = (ratios[ROUTINE].value, ratios[ROUTINE].low, ratios[ROUTINE].high)
-            gained = Estimate(*(share * (1 - 1 / part) for part in parts))
+            gained = ratios[ROUTINE].each(lambda times: share * (1 - 1 / times))
     return PlaceFound(
         place,
         seen.calls,
@@ -527,7 +551,7 @@ def _of_place(
 
 
 def _best(
-    cells: Sequence,
+    cells: Cells,
     ratios: Mapping[str, Estimate],
     ways: Sequence[str],
     by_luck: float,
@@ -540,26 +564,24 @@ def _best(
         return None, 1.0
     others = [way for way in ways if way not in (ROUTINE, LIBC_AGAIN)]
     confidence = 1 - by_luck / max(1, len(others))
-    better: dict[str, Estimate] = {}
-    for way in others:
-        found = _doubted(ratio(cells, ROUTINE, way, confidence), doubt)
-        if found is not None and found.low > 1:
-            better[way] = found
+    found = {way: _doubted(cells, ROUTINE, way, confidence, doubt) for way in others}
+    better = {way: one for way, one in found.items() if one is not None and one.low > 1}
     if not better:
         return None if doubt else ROUTINE, 1.0
     best = max(better, key=lambda way: better[way].value)
     if LIBC in better and best != LIBC:
-        over_libc = _doubted(ratio(cells, LIBC, best, confidence), doubt)
+        over_libc = _doubted(cells, LIBC, best, confidence, doubt)
         if over_libc is not None and over_libc.low <= 1:
             best = LIBC
     return best, better[best].low
 
 
-def _doubted(one: Estimate | None, doubt: float) -> Estimate | None:
-    """Makes the ratio's interval wider by that at each end, in logarithms."""
-    if one is None:
-        return None
-    return Estimate(one.value, one.low * math.exp(-doubt), one.high * math.exp(doubt))
+def _doubted(
+    cells: Cells, slow: str, fast: str, confidence: float, doubt: float
+) -> Estimate | None:
+    """As ratio(), with an interval that is wider by `doubt` at each end, in logarithms."""
+    one = ratio(cells, slow, fast, confidence)
+    return one and Estimate(one.value, one.low * math.exp(-doubt), one.high * math.exp(doubt))
 
 
 def _drifting(cycles: Sequence[Sequence[Block]], trim: Trimming, ways: Sequence[str]) -> list[str]:

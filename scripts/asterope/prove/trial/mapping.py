@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from ...atomic_file import write_output
 from ...faults import one_line
 from ...place_map import WAYS, MappedPlace, counted, text_of
 from ...record.symbols import build_id_of
@@ -35,10 +36,10 @@ def wanted(trial: Tried, found: Found) -> list[tuple[PlaceFound, str]]:
     return [(one, ids[one.place.module]) for one in best]
 
 
-def map_of(
+def write_map(
     trial: Tried, found: Found, names: Mapping[Place, str], command: Sequence[str], path: Path
-) -> tuple[str, list[str], bool]:
-    """Returns the map's text, lines about it, and whether it has any place."""
+) -> tuple[list[str], bool]:
+    """Returns lines about the map, and whether it has any place. Raises Failure."""
     best = wanted(trial, found)
     mapped = [
         MappedPlace(
@@ -59,4 +60,5 @@ def map_of(
             f"At {counted(len(foreign))} another library's copy is best ({ways}): a map has only "
             "the routine's ways."
         )
-    return text_of(mapped, command), lines, bool(mapped)
+    write_output(path, text_of(mapped, command))
+    return lines, bool(mapped)

@@ -103,20 +103,14 @@ def _key(rows: Sequence[Mapping[str, Any]]) -> str:
 
 def merge(arguments: argparse.Namespace) -> int:
     """Reports on all processes that ran or run under these names. Raises BadInput and Failure."""
-    tried: Tried | None = None
-    command: Sequence[str] = ()
-    left: list[Path] = []  # listed before they are read, so that the figures have all of them
-    for name in arguments.names:
-        files = _newest(programs.existing_folder(name))
-        left += left_files(files)
-        one, its_command = _read(files)
-        if tried is not None and tried.names != one.names:
+    folders = [_newest(programs.existing_folder(name)) for name in arguments.names]
+    # listed before they are read, so that the figures have all of them
+    left = [path for folder in folders for path in left_files(folder)]
+    (tried, command), *others = map(_read, folders)
+    for name, (one, _) in zip(arguments.names[1:], others):
+        if tried.names != one.names:
             raise BadInput(f"{one_line(name)}: its figures are of other ways: merge it by itself")
-        if tried is None:
-            tried, command = one, its_command
-        else:
-            tried.observed.add(one.observed)
-    assert tried is not None
+        tried.observed.add(one.observed)
     tried.observed.runs, tried.stopped_by = tried.observed.processes, MERGED
     if not tried.observed.places:
         why = why_not(tried) if tried.observed.processes or tried.observed.limits else None

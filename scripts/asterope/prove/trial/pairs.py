@@ -11,7 +11,7 @@ from .blocks import Pair, Place
 from .statistics import MOST_LEFT_OUT, NEGLIGIBLE, Estimate, t_quantile
 
 # The fewest pairs that give an interval, and that make a phase: means of fewer are not yet normal.
-_FEWEST, FEWEST_OF_PHASE = 20, 10
+FEWEST, FEWEST_OF_PHASE = 20, 10
 # A pair is far at this many times the usual distance from the middle. A sum is surely not chance at
 # this many of its standard errors.
 _FAR, _SURELY = 6.0, 3.0
@@ -100,9 +100,9 @@ def saved(
     phases: Sequence[Phase],
     seconds: float,
     part: float,
-    alike: float = 0.0,
-    few: float = 0.0,
-    fewest: int = _FEWEST,
+    alike: float,
+    few: float,
+    fewest: int,
 ) -> Saved | None:
     """`seconds`: the CPU time of all threads of processes that copy, `part` of it under the second
     way. In the part `alike` of it, each way did half of the work. `few`: see phases(). None if

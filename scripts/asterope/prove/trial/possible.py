@@ -4,7 +4,6 @@ readers of their results."""
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from .blocks import LIBC, ROUTINE, Observed, Place, Seen
@@ -47,37 +46,25 @@ class Possible:
         return True
 
     def part_of(self, gain: Estimate) -> Estimate:
-        return clipped(gain, *self.gain)
+        return _clipped(gain, *self.gain)
 
     def saved(self, gained: Estimate) -> Estimate:
         """The share of the CPU time that the routine saves at a place."""
-        return clipped(gained, -self.loss, self.share)
+        return _clipped(gained, -self.loss, self.share)
 
 
-def clipped(one: Estimate, low: float, high: float) -> Estimate:
-    return Estimate(*(max(low, min(high, value)) for value in (one.value, one.low, one.high)))
+def _clipped(one: Estimate, low: float, high: float) -> Estimate:
+    return one.each(lambda value: max(low, min(high, value)))
 
 
-@dataclass(frozen=True)
-class _Calls:
-    """The calls of one place. By way, `seconds` is the measured mean of a call; its true mean is
-    `most` or less."""
-
-    calls: int
-    seconds: Mapping[str, float]
-    most: Mapping[str, float]
-
-
-def _calls_of(place: Place, seen: Seen) -> _Calls:
-    means, most = {}, {}
-    for way, (count, seconds) in seen.measured.items():
-        if count >= _FEWEST:
-            means[way] = seconds / count
-            most[way] = means[way] * (1 + _DEVIATIONS / math.sqrt(count))
-    for way in (LIBC, ROUTINE):  # the other way's mean bounds nothing: it may be the faster way
-        means.setdefault(way, _slow(place))
-        most.setdefault(way, _slow(place))
-    return _Calls(seen.calls, means, most)
+def _seconds(place: Place, seen: Seen, way: str) -> tuple[float, float]:
+    """The seconds of all calls of the place if they go that way, by the measured mean. Second, the
+    most that they truly are."""
+    count, seconds = seen.measured.get(way, (0, 0.0))
+    if count < _FEWEST:  # the other way's mean bounds nothing: it may be the faster way
+        return seen.calls * _slow(place), seen.calls * _slow(place)
+    mean = seconds / count
+    return seen.calls * mean, seen.calls * (mean * (1 + _DEVIATIONS / math.sqrt(count)))
 
 
 def _slow(place: Place) -> float:
@@ -100,18 +87,19 @@ def possible_of(
     them, in which copies were not counted. All of that time may be copies."""
     if not any(seen.measured for seen in observed.places.values()) or seconds <= 0:
         return {}
-    found = {place: _calls_of(place, seen) for place, seen in observed.places.items()}
-    libcs = sum(one.calls * one.seconds[LIBC] for one in found.values())
-    more = sum(one.calls * one.seconds[ROUTINE] for one in found.values()) - libcs
+    libcs, routines = (
+        sum(_seconds(place, seen, way)[0] for place, seen in observed.places.items())
+        for way in (LIBC, ROUTINE)
+    )
     # If the ways differ much, the slower one may have had far fewer calls.
-    with_libc = max(libcs, seconds - more / 2)
-    parts = {place: _possible(one, with_libc) for place, one in found.items()}
+    with_libc = max(libcs, seconds - (routines - libcs) / 2)
+    parts = {place: _possible(place, seen, with_libc) for place, seen in observed.places.items()}
     unknown = uncounted / seconds
     share = min(1.0, sum(one.share for one in parts.values()) + unknown)
     loss = sum(one.loss for one in parts.values()) + _READER * unknown
     return {**parts, None: Possible(share, loss)}
 
 
-def _possible(one: _Calls, seconds: float) -> Possible:
-    libc, routine = (one.calls * one.most[way] / seconds for way in (LIBC, ROUTINE))
+def _possible(place: Place, seen: Seen, seconds: float) -> Possible:
+    libc, routine = (_seconds(place, seen, way)[1] / seconds for way in (LIBC, ROUTINE))
     return Possible(min(1.0, libc), _SLOWER * max(0.0, routine - libc) + _READER * min(1.0, libc))

@@ -16,8 +16,8 @@ from ..options import UNTOLD
 from . import trial_words
 from .blocks import Place
 from .document import document
-from .findings import Found, side
-from .mapping import map_of, wanted
+from .findings import Found
+from .mapping import wanted, write_map
 from .run import TIME, Tried, why_not
 
 _NOTHING = "This program makes no copies that a library sees: there is nothing to try."
@@ -30,15 +30,6 @@ def names_in(tried: Tried) -> dict[Place, str]:
     return dict(zip(own, name_functions([(place.module, place.offset) for place in own])))
 
 
-def write_map(
-    tried: Tried, found: Found, command: Sequence[str], path: Path
-) -> tuple[list[str], bool]:
-    """Returns lines about the map, and whether it has any place."""
-    text, lines, has_places = map_of(tried, found, names_in(tried), command, path)
-    write_output(path, text)
-    return lines, has_places
-
-
 def report(
     tried: Tried,
     command: Sequence[str],
@@ -49,9 +40,8 @@ def report(
 ) -> int:
     """Returns the exit code. `preload`: the library to have afterwards. `judged`: its trial, if
     it has a map of places. Raises Failure if nothing was seen."""
-    found = tried.found()
-    whole = judged.found() if judged else found if found.has_whole else None
-    last = whole or found
+    found, last = tried.found(), (judged or tried).found()
+    whole = last if last.has_whole else None
     names = names_in(tried)
     sites = [(place.module, place.offset) for place in names]
     apart = dict(zip(names, told_apart(sites, list(names.values()))))
@@ -72,11 +62,12 @@ def report(
     try:  # the findings are shown even if a disk is full
         if arguments.json is not None:
             said = [*before, *after, *doubts]
-            text = document(tried, found, names, apart, said, command, seconds, whole)
+            text = document(tried, found, names, apart, said, command, seconds, last)
             write_output(Path(arguments.json), text)
         if arguments.write is not None:
-            notes, has_places = write_map(tried, found, command, Path(arguments.write))
-            mapped = Path(arguments.write) if has_places and judged is None else None
+            path = Path(arguments.write)
+            notes, has_places = write_map(tried, found, names, command, path)
+            mapped = path if has_places and judged is None else None
         elif not whole:
             notes = trial_words.other_ways(wanted(tried, found))
     except Failure as error:
@@ -109,6 +100,6 @@ def _of_unseen(tried: Tried, is_endless: bool) -> str | None:
 def code_of(found: Found, unseen: str | None = None) -> int:
     """`unseen`: see what_to_do()."""
     gain = found.deciding
-    if gain is None or not found.is_told or (unseen and not side(gain)):
+    if gain is None or not found.is_told or (unseen and not gain.side):
         return UNTOLD
-    return STALE if side(gain) < 0 else DONE
+    return STALE if gain.side < 0 else DONE

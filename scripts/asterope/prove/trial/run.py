@@ -18,12 +18,12 @@ from ...record.descendants import Descendants
 from ...record.others import why_no_verdict
 from ...record.pace import Pace
 from ...record.pool import own_cpu_seconds
-from ...record.raw import RawError, RawProcess, left_files, read_process
+from ...record.raw import RawError, left_files, read_process
 from ...record.recorder import admit_other_users, closed_to_others, place_for_files
 from ...scratch_folder import scratch_folder
+from ..copies import LIBC, Copy
 from ..outliving import outlived_words, running_after, that_matter
-from ..places import Place as Folder
-from ..places import placeholders_in
+from ..places import filled
 from ..processes import Process
 from .blocks import CLOSED, FULL, LIMITS, NO_COUNTER, NO_WAY, QUIET, UNSEEN, Observed
 from .file import TrialError, read_trial
@@ -67,10 +67,10 @@ class Tried:
 
     def read(
         self, folder: Path, in_operation: bool = False, files: Sequence[Path] | None = None
-    ) -> float:
-        """Adds the data that the processes left there; returns their CPU time. In operation a
-        process's time counts from its library's start: before it, asterope-prove may have used the
-        process, and process ids come again. `files`: reads these alone, and removes them."""
+    ) -> None:
+        """Adds the data that the processes left there. In operation a process's time counts from
+        its library's start: before it, asterope-prove may have used the process, and process ids
+        come again. `files`: reads these alone, and removes them."""
         self._found, left = None, []
         for path in folder.glob("*.raw") if files is None else files:
             with suppress(RawError, OSError):  # one that ended before it began
@@ -86,9 +86,10 @@ class Tried:
         processes = [process for _, process in left]
         self.said.update(*(process.others for process in processes))
         # All share one clock, and a short process cannot tell its rate.
-        self._tick_hz = max([self._tick_hz, *(_rate(process) for process in processes)])
+        clocks = ((one.seconds, one.tick_hz) for one in processes if one.tick_hz)
+        self._tick_hz = max([self._tick_hz, *clocks])
         if files is not None and not self._tick_hz[1]:
-            return 0.0  # the files stay until a process has lived long enough
+            return  # the files stay until a process has lived long enough
         # A process that has restricted its system calls goes on without a trial.
         quiet = {one.pid: one.cpu_seconds for one in processes if one.flags.quiet}
         self.observed.restricted += sum(
@@ -99,7 +100,6 @@ class Tried:
         own = own_cpu_seconds(processes, known, self._clocks)
         if in_operation:
             own = (max(0.0, one.cpu_seconds - one.cpu_before) for one in processes)
-        before = self.observed.cpu_seconds
         for (path, process), seconds in zip(left, own):
             with suppress(TrialError, OSError):
                 if not process.tick_hz:
@@ -110,16 +110,6 @@ class Tried:
                 self.observed.add(one)
         for path in files or ():
             path.unlink(missing_ok=True)
-        return self.observed.cpu_seconds - before
-
-
-def _rate(process: RawProcess) -> tuple[float, float]:
-    return (process.seconds if process.tick_hz else 0.0, process.tick_hz)
-
-
-def _known_of(observed: Observed) -> float:
-    """Seconds of CPU time whose processes are known."""
-    return observed.cpu_seconds + observed.restricted
 
 
 class Trial(Tried):
@@ -139,7 +129,11 @@ class Trial(Tried):
         self._short: set[str] = set()  # names of files, each for a kind of short processes
 
     def measure(self, tell: Callable[[str], None]) -> None:
-        """Raises Failure; what was seen until then is kept."""
+        """Raises Failure; the observations until then are kept."""
+        self.stopped_by = self._run_until(tell)
+
+    def _run_until(self, tell: Callable[[str], None]) -> str:
+        """Returns the reason to stop."""
         began = since = time.monotonic()
         longest = looked = 0.0
         while True:
@@ -147,25 +141,21 @@ class Trial(Tried):
             start = time.monotonic()
             tell(f"run {self.observed.runs + 1}, about {max(0.0, left):.0f} s left")
             if not self._run(left):
-                self.stopped_by = TIME
-                return
+                return TIME
             longest = max(longest, time.monotonic() - start)
             now = time.monotonic()
             if now - since >= _BETWEEN * looked:
                 is_hopeless = self.observed.runs >= _HOPELESS and self.found().is_hopeless
                 is_daemon = bool(self.observed.outlived_by)
                 if not self.observed.places or is_hopeless or is_daemon:
-                    self.stopped_by = ENDED
-                    return
+                    return ENDED
                 is_known, since = self.found().is_known, time.monotonic()
                 looked = since - now
                 if is_known:
-                    self.stopped_by = KNOWN
-                    return
+                    return KNOWN
             # the last look at the findings takes a part of the time
             if time.monotonic() - began + longest + looked > self.seconds:
-                self.stopped_by = TIME
-                return
+                return TIME
 
     def _run(self, limit: float) -> bool:
         """Whether the command ended by itself within so many seconds."""
@@ -178,7 +168,7 @@ class Trial(Tried):
             for name in self._short:
                 (files / name).touch()
             began, before = time.monotonic(), self.observed.wall_seconds
-            known, processes = _known_of(self.observed), self.observed.processes
+            known, processes = self.observed.known_seconds, self.observed.processes
             self._cpu_seconds, self._clocks = 0.0, {}
             try:
                 return self._run_into(files, limit)
@@ -187,7 +177,7 @@ class Trial(Tried):
                 self.observed.runs += 1
                 self.observed.lasted += lasted
                 self.read(files)
-                known = _known_of(self.observed) - known
+                known = self.observed.known_seconds - known
                 self._short = {path.name for path in files.glob("*.short")}
                 # Processes beside each other, as a shell and its child, share that time.
                 self.observed.wall_seconds = min(self.observed.wall_seconds, before + lasted)
@@ -200,13 +190,10 @@ class Trial(Tried):
                     self.observed.limits |= {UNSEEN} if closed is None else {UNSEEN, CLOSED}
 
     def _run_into(self, folder: Path, limit: float) -> bool:
-        program = self.program
-        with closing(Folder(with_port=False)) as place:
-            if placeholders_in(program.arguments):
-                program = replace(program, arguments=place.fill(program.arguments))
+        with filled(self.program.command) as command:
             variables = environment(preloadable(self.recorder, folder.parent), folder, self.ways)
             began = time.monotonic()
-            process = Process(program.command, variables, self.cpus)
+            process = Process(command, variables, self.cpus)
             try:
                 with closing(process):
                     return self._follow(process, folder, began + limit)
@@ -268,13 +255,10 @@ def why_not(trial: Tried) -> str | None:
 
 def fails_alone(trial: Trial) -> str | None:
     """Says how the command fails without the library, too; None: it does not."""
-    program = trial.program
-    variables = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}
-    with closing(Folder(with_port=False)) as place:
-        program = replace(program, arguments=place.fill(program.arguments))
-        with closing(Process(program.command, variables, trial.cpus)) as process:
-            try:
-                process.wait(trial.seconds)
-            except Failure as error:
-                return str(error)
+    command, without = trial.program.command, Copy(LIBC).environment()
+    with filled(command) as words, closing(Process(words, without, trial.cpus)) as process:
+        try:
+            process.wait(trial.seconds)
+        except Failure as error:
+            return str(error)
     return None

@@ -4,7 +4,7 @@ them are ratios of means, as a program's time is the sum of its copies' times.""
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist, median
 
@@ -21,6 +21,9 @@ NEGLIGIBLE, _SUSPICIOUS = 0.005, 0.001
 _FEWEST = 20
 
 
+LITTLE = 0.001  # a place that brings less gets no row, and a program's smaller gain is not told
+
+
 @dataclass(frozen=True)
 class Estimate:
     """`value` and the 95 % interval around it; a ratio's is symmetric in logarithms."""
@@ -28,6 +31,19 @@ class Estimate:
     value: float
     low: float
     high: float
+
+    def each(self, change: Callable[[float], float]) -> Estimate:
+        return Estimate(change(self.value), change(self.low), change(self.high))
+
+    @property
+    def reach(self) -> float:
+        """How far the interval of a gain reaches from no difference."""
+        return max(abs(self.low), abs(self.high))
+
+    @property
+    def side(self) -> int:
+        """Of a gain, 1: faster, -1: slower; 0: the interval includes 0 or stays below LITTLE."""
+        return (self.low > 0) - (self.high < 0) if self.reach >= LITTLE else 0
 
     def within(self, part: float) -> bool:
         """Whether the interval of a ratio reaches no further than that from it."""

@@ -1,4 +1,4 @@
-"""The result of a trial in words: one sentence, the places, and what to do."""
+"""The result of a trial in words: one sentence, the places, and the advice."""
 
 from __future__ import annotations
 
@@ -17,14 +17,13 @@ from ...record.recorder import TO_OPEN
 from ...render import FRESH, human_size
 from ..programs import to_map
 from .blocks import CLOSED, LIBC, LIBC_AGAIN, LIMITS, ROUTINE, UNSEEN, Observed, Place
-from .findings import FEW, MATTERS, MOST_UNJUDGED, SAME, Found, PlaceFound, reach, side
+from .findings import FEW, MATTERS, MOST_UNJUDGED, SAME, Found, PlaceFound, at_most
 from .statistics import Estimate
 
 _WITH = "With the routine this program"
-_TOO_LITTLE = "too little of it was seen"
 MOST_PLACES = 12  # of a table, and of a picture
 _MOST_NOT_SHOWN = 3  # places that are named behind the table
-_WIDTH = 40  # of the column that says where
+_WIDTH = 40  # of the column of places
 GIVE_LOAD = "it waited nearly all the time: give it load, such as a client that asks it for more"
 MORE_TIME = "give it more --time"
 
@@ -32,15 +31,15 @@ Names = Mapping[Place, str]
 
 
 def sentence(found: Found) -> str:
-    why = why_untold(found, found.gain)
+    why = found.why_untold(found.gain)
     if why is not None:
         return f"How fast this program is with the routine cannot be told: {why}."
     gain = found.gain
     assert gain is not None
-    if side(gain):
+    if gain.side:
         start = f"{_WITH} runs {by(gain)}"
     else:
-        start = f"{_WITH} is as fast as with libc, within {_at_most(reach(gain))} %"
+        start = f"{_WITH} is as fast as with libc, within {at_most(gain.reach)} %"
     return f"{start}; {_where_slower(found)}."
 
 
@@ -48,67 +47,27 @@ def _where_slower(found: Found) -> str:
     count = len(found.slower)
     if count:
         return f"it is slower than libc at {count} place{'s' if count > 1 else ''}"
-    if found.gain is None or side(found.gain) >= 0:
+    if found.gain is None or found.gain.side >= 0:
         return "no place is slower"
     if found.shown or found.unjudged_places:  # a row or a line says why
         return "the slower places are not known"
     return f"each place takes less than {100 * MATTERS:.0f} % of the time, and is not judged"
 
 
-def why_untold(found: Found, gain: Estimate | None) -> str | None:
-    """Says why the whole program cannot be judged; None: it can."""
-    if not found.all_seen:
-        return "most of its CPU time was taken by processes without the library"
-    if found.untimed:
-        many = "a process that restricts" if found.untimed == 1 else "processes that restrict"
-        return f"the time of {many} system calls is not known"
-    if found.possible is not None and gain is not None and not found.possible.holds(gain):
-        return (
-            "the trial shows a larger difference than all of its copies can make, as they take at "
-            f"most {_at_most(found.possible.share)} % of its CPU time"
-        )
-    if found.not_judged > MOST_UNJUDGED and not found.is_negligible:
-        return f"{_not_judged(found)} were not judged"
-    if found.uncounted and gain is not None and side(gain):
-        return "not all of its copies were counted, so their effect has no known bound"
-    if gain is None:
-        return _TOO_LITTLE
-    if gain.low > 0 or gain.high < 0 or reach(gain) <= SAME:
-        return None
-    return f"it is something between {_one_end(gain.low)} and {_one_end(gain.high)}"
-
-
-def _one_end(gain: float) -> str:
-    return f"{_percents(abs(gain))} % {'slower' if gain < 0 else 'faster'}"
-
-
-def _not_judged(found: Found) -> str:
-    parts = [
-        f"{what}, {100 * part:.0f} % of its CPU time,"
-        for what, part in (
-            ("calls as long as the trial's periods", found.unjudged),
-            ("processes too short and too few", found.short),
-            ("processes that restricted their system calls, or were not seen", found.restricted),
-        )
-        if part > MATTERS
-    ]
-    return " and ".join(parts)
-
-
 def sentence_of_map(found: Found) -> str:
     """The words for the library as a whole."""
     gain, beside = found.whole_gain, found.map_gain
-    why = why_untold(found, gain)
+    why = found.why_untold(gain)
     if gain is None or beside is None or why is not None:
-        why = why or _TOO_LITTLE
+        why = why or found.why_untold(None)
         return f"How fast this program is with its map cannot be told: {why}."
     told = f"runs {by(gain)} than with libc"
     if gain.low <= 0 <= gain.high:
-        told = f"is as fast as with libc, within {_at_most(reach(gain))} %"
+        told = f"is as fast as with libc, within {at_most(gain.reach)} %"
     text = f"With the routine and its map of places it {told}"
     if beside.high < 0:
         return f"{text}: {by(beside)} than with the routine alone, so the map is not taken."
-    known = by(beside) if beside.low > 0 else f"within {_at_most(reach(beside))} % as fast"
+    known = by(beside) if beside.low > 0 else f"within {at_most(beside.reach)} % as fast"
     return f"{text}, and {known} {'than' if beside.low > 0 else 'as'} with the routine alone."
 
 
@@ -116,20 +75,7 @@ def by(gain: Estimate, how: str = "") -> str:
     word = "faster"
     if gain.value < 0:
         word, gain = "slower", Estimate(-gain.value, -gain.high, -gain.low)
-    return f"{_percents(gain.value)} % {word}{how} ({_interval(gain)})"
-
-
-def _interval(gain: Estimate) -> str:
-    return f"{_percents(gain.low)} to {_percents(gain.high)}"
-
-
-def _percents(part: float) -> str:
-    return f"{100 * part:.1f}"
-
-
-def _at_most(part: float) -> str:
-    """Rounds upwards."""
-    return f"{max(1, math.ceil(1000 * part - 1e-9)) / 10:.1f}"
+    return f"{100 * gain.value:.1f} % {word}{how} ({100 * gain.low:.1f} to {100 * gain.high:.1f})"
 
 
 def clock_line(found: Found, observed: Observed) -> str:
@@ -144,14 +90,14 @@ def clock_line(found: Found, observed: Observed) -> str:
         text += f" within {observed.wall_seconds:.2f} s"
         wall = found.wall_gain
         is_alone = observed.threads <= observed.processes == observed.runs
-        is_told = is_alone and found.is_told and wall is not None and side(wall) != 0
+        is_told = is_alone and found.is_told and wall is not None and wall.side != 0
         text += f"; it waited for the rest, and is {by(wall, ' by the clock')}." if is_told else "."
     if found.possible is not None:
-        text += f" Copies take at most {_at_most(found.possible.share)} % of it."
+        text += f" Copies take at most {at_most(found.possible.share)} % of it."
     if found.is_negligible:
         text += " No way of copying can be felt then."
     elif found.is_told and found.not_judged > MATTERS:
-        text += f" Not judged: {_not_judged(found).rstrip(',')}."
+        text += f" Not judged: {found.not_judged_words.rstrip(',')}."
     return text
 
 
@@ -165,7 +111,7 @@ def kernel_line(observed: Observed) -> str:
 
 def faster(saved: Estimate) -> Estimate:
     """How much faster the program is if this share of its CPU time is saved."""
-    return Estimate(*(1 / (1 - min(one, 0.99)) - 1 for one in (saved.value, saved.low, saved.high)))
+    return saved.each(lambda part: 1 / (1 - min(part, 0.99)) - 1)
 
 
 def table(found: Found, names: Names) -> str:
@@ -206,8 +152,11 @@ def after_table(found: Found, names: Names) -> list[str]:
 
 def doubts(observed: Observed, command: Sequence[str], is_endless: bool) -> list[str]:
     """`is_endless`: the command did not end by itself."""
-    limits = (f"Note: {LIMITS[name]}." for name in sorted(observed.limits))
-    return [*limits, *_of_pages(observed, command, is_endless)]
+    notes = [LIMITS[name] for name in sorted(observed.limits)]
+    if observed.are_pages_the_cost:  # then copies go into fresh memory
+        also = " (a server needs a --client there)" if is_endless else ""
+        notes.append(f"much of the cost is fresh memory: {_of_faults(command)}{also}")
+    return [f"Note: {note}." for note in notes]
 
 
 def _size(place: Place) -> str:
@@ -223,16 +172,13 @@ def _unjudged(found: Found, names: Names) -> list[str]:
 
 
 def _not_shown(one: PlaceFound, names: Names) -> str:
-    size = f"{_size(one.place)} " if one.place.is_own else ""
+    size, why = "", "such copies are judged only all together"
+    if one.place.is_own:
+        size = f"{_size(one.place)} "
+        why = f"each way came {one.cycles} times, and {FEW} are needed"
     where = f"{size}{place_name(one.place, names)}, {count_text(one.calls)} calls"
-    most = "" if one.takes is None else f", at most {_at_most(one.takes)} % of the CPU time"
-    return f"Not judged by itself: {where}{most}: {_why_not_shown(one)}."
-
-
-def _why_not_shown(one: PlaceFound) -> str:
-    if not one.place.is_own:
-        return "such copies are judged only all together"
-    return f"each way came {one.cycles} times, and {FEW} are needed"
+    most = "" if one.takes is None else f", at most {at_most(one.takes)} % of the CPU time"
+    return f"Not judged by itself: {where}{most}: {why}."
 
 
 def _sum(found: Found) -> list[str]:
@@ -308,14 +254,6 @@ def other_ways(wanted: Iterable[tuple[PlaceFound, str]]) -> list[str]:
     return [f"Note: {places} another way than the routine: --write PLACES to have it taken there."]
 
 
-def _of_pages(observed: Observed, command: Sequence[str], is_endless: bool) -> list[str]:
-    """Names the trial of glibc's tunables if copies go into fresh memory."""
-    if not observed.are_pages_the_cost:
-        return []
-    also = " (a server needs a --client there)" if is_endless else ""
-    return [f"Note: much of the cost is fresh memory: {_of_faults(command)}{also}."]
-
-
 def _of_faults(command: Sequence[str]) -> str:
     tried = to_try_tunables(one_line(shlex.join(command)))
     return f"{tried} finds the settings that save page faults"
@@ -340,7 +278,7 @@ def what_to_do(
         return f"Not known: {_hint(found, observed, command, is_over)}."
     if gain.low > 0 and gain.value >= SAME / 2:
         return f"To have it: {preload_line(preload, command)}"
-    if side(gain) < 0:
+    if gain.side < 0:
         return "Leave it: the routine makes this program slower."
     if unseen is not None:
         return f"Not known: {unseen}."

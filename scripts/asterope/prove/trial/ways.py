@@ -1,19 +1,26 @@
-"""The ways that copies take in a trial: libc, the routine, its entry points, other libraries."""
+"""The ways that copies take in a trial: libc, the routine, its entry points, the routines of a
+profile's runners-up, other libraries."""
 
 from __future__ import annotations
 
+import copy
+import json
 import os
 import re
-from collections.abc import Iterable, Sequence
+import tempfile
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
 
 from ...faults import BadInput, one_line
+from ...preload import compile_routine
+from ...profile import load_profile
 from ...record.launching import forgiving
-from ...render import ENTRIES, FRESH
+from ...render import ENTRIES, FRESH, render_routine
 from ...spaces.fresh import LEAST_BYTES
 from .. import programs
 from .blocks import LIBC, LIBC_AGAIN, ROUTINE
@@ -21,6 +28,7 @@ from .blocks import LIBC, LIBC_AGAIN, ROUTINE
 MOST_WAYS = 16
 MAP = "map"  # the library that has a map of places
 _NONE = "-"
+RANKS = ("second", "third", "fourth")  # runners-up of a race, and the ways that take them
 
 
 @dataclass(frozen=True)
@@ -67,24 +75,53 @@ def find_routine(named: str | None, own: Path | None) -> Path:
 def ways_of_routine(library: Path) -> list[Way]:
     """Returns the routine, and its entry points if it has any. Raises BadInput."""
     symbols = _exported(library)
-    prefix = "asterope_" if "asterope_memcpy" in symbols else ""
+    prefix = _prefix_in(symbols)
     if f"{prefix}memcpy" not in symbols:
         raise BadInput(f"{one_line(library)}: has neither asterope_memcpy nor memcpy: name another")
-    sets = f"{prefix}memset"
-    ways = [Way(ROUTINE, library, f"{prefix}memcpy", sets if sets in symbols else _NONE)]
-    for entry in ENTRIES:
+    ways = [Way(ROUTINE, library, f"{prefix}memcpy", _known(f"{prefix}memset", symbols))]
+    for entry in ENTRIES if prefix else ():
         copies, sets = f"{prefix}memcpy_{entry}", f"{prefix}memset_{entry}"
-        if prefix and copies in symbols:
+        if copies in symbols:
             least = LEAST_BYTES if entry == FRESH else 0
-            sets = sets if sets in symbols else _NONE
-            ways.append(Way(entry, library, copies, sets, least=least))
+            ways.append(Way(entry, library, copies, _known(sets, symbols), least=least))
     return ways
 
 
 def way_of_map(library: Path) -> Way:
     """Returns the way that is a whole library for LD_PRELOAD, with its map."""
-    sets = "memset" if "memset" in _exported(library) else _NONE
-    return Way(MAP, library, "memcpy", sets, is_whole=True)
+    return Way(MAP, library, "memcpy", _known("memset", _exported(library)), is_whole=True)
+
+
+def ways_of_finalists(profile: Path) -> list[Way]:
+    """Their libraries lie among this process's temporary files. Raises BadInput, Failure and
+    OSError."""
+    raw = load_profile(profile).raw
+    ways = []
+    for rank, name in enumerate(RANKS):
+        changed = _of_rank(raw, rank)
+        if changed is None:
+            break
+        routine = render_routine(load_profile(profile, json.dumps(changed).encode()))
+        library = Path(tempfile.mkdtemp()) / f"{name}.so"
+        library.write_bytes(compile_routine(routine))
+        ways.append(Way(name, library, "asterope_memcpy"))
+    if not ways:
+        raise BadInput(f"{one_line(profile)}: names no runners-up: tune again")
+    return ways
+
+
+def _of_rank(raw: Any, rank: int) -> Any:
+    """The profile as if these had won the races with so many entrants; None: no race has. It
+    changes the pipelines of memcpy for the balanced objective."""
+    changed, found = copy.deepcopy(raw), False
+    for choice in changed["choices"]:
+        of = (choice["operation"], choice["kind"], choice.get("intent"))
+        runners_up = choice.get("evidence", {}).get("runners_up", ())
+        if of == ("memcpy", "pipelines", None) and rank < len(runners_up):
+            found = True
+            choice["copies"] = {"taken": runners_up[rank]["tuple"]}
+            del choice["evidence"]
+    return changed if found else None
 
 
 def parse_way(text: str) -> Way:
@@ -94,7 +131,7 @@ def parse_way(text: str) -> Way:
         raise BadInput(
             f"--copy {one_line(text)[:80]}: write NAME=LIBRARY.so or NAME=LIBRARY.so:SYMBOL"
         )
-    if name in (LIBC, ROUTINE, MAP, *ENTRIES, "second", "third", "fourth"):
+    if name in (LIBC, ROUTINE, MAP, *ENTRIES, *RANKS):
         raise BadInput(f"--copy: {name} is a way already: choose another name")
     path, colon, symbol = rest.rpartition(":")
     if not colon or "/" in symbol:
@@ -102,18 +139,16 @@ def parse_way(text: str) -> Way:
     if symbol and not re.fullmatch(r"\w{1,200}", symbol):
         raise BadInput(f"--copy {name}: {one_line(symbol)[:40]} is not a symbol")
     library = _existing(path)
-    symbols = _exported(library)
+    symbols, sets = _exported(library), _NONE
     if not symbol:
-        own = "asterope_" if "asterope_memcpy" in symbols else ""
-        symbol, sets = f"{own}memcpy", f"{own}memset"
-    else:
-        sets = _NONE
+        prefix = _prefix_in(symbols)
+        symbol, sets = f"{prefix}memcpy", f"{prefix}memset"
     if symbol not in symbols:
         raise BadInput(
             f"--copy {name}: {one_line(library)} has no function {symbol}: name another "
             f"with {name}={one_line(path)}:SYMBOL"
         )
-    return Way(name, library, symbol, sets if sets in symbols else _NONE)
+    return Way(name, library, symbol, _known(sets, symbols))
 
 
 def check_ways(ways: Sequence[Way]) -> None:
@@ -133,6 +168,15 @@ def _existing(path: str) -> Path:
     if "\n" in str(library.resolve()):
         raise BadInput(f"{one_line(path)}: a path with a line break cannot be handed on")
     return library.resolve()
+
+
+def _prefix_in(symbols: Collection[str]) -> str:
+    """The prefix of a library's memcpy; empty: a preload library has none."""
+    return "asterope_" if "asterope_memcpy" in symbols else ""
+
+
+def _known(symbol: str, symbols: Collection[str]) -> str:
+    return symbol if symbol in symbols else _NONE
 
 
 def _exported(library: Path) -> set[str]:
