@@ -145,7 +145,7 @@ def _throughput_pictures(inputs: Inputs, series: Series) -> list[Picture]:
     return [
         throughput_picture(chart, inputs.machine, peers, series.source)
         for chart in series.charts
-        if any(p.gb_per_s for points in chart.copies.values() for p in points.values())
+        if chart.rates
     ]
 
 

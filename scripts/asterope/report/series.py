@@ -55,6 +55,15 @@ class Chart:
         return sorted({size for points in self.copies.values() for size in points})
 
     @property
+    def rates(self) -> dict[str, dict[int, float]]:
+        """1e9 bytes a second by size, of the copies that have some."""
+        found = {
+            name: {size: point.gb_per_s for size, point in points.items() if point.gb_per_s}
+            for name, points in self.copies.items()
+        }
+        return {name: rates for name, rates in found.items() if rates}
+
+    @property
     def rivals(self) -> list[str]:
         """The other copies: not libc, the routine, its entry points, or those of more threads."""
         apart = {ROUTINE, LIBC} | self.threaded | self.ours
@@ -69,18 +78,22 @@ class Chart:
     @property
     def is_noise(self) -> bool:
         """Whether the routine's interval overlaps that of libc against itself at all sizes."""
-        ours = {size: point.ratio for size, point in self.copies[ROUTINE].items() if point.ratio}
         return all(
             size in self.floor
             and ratio.low <= self.floor[size].high
             and ratio.high >= self.floor[size].low
-            for size, ratio in ours.items()
+            for size, ratio in self.ratios(ROUTINE).items()
         )
+
+    def ratios(self, name: str) -> dict[int, Ratio]:
+        """By rising size; a copy may lack those of some sizes, or all."""
+        points = sorted(self.copies.get(name, {}).items())
+        return {size: point.ratio for size, point in points if point.ratio}
 
     def mean_ratio(self, name: str) -> float | None:
         """Geometric mean over the sizes; None if the copy has no ratio."""
-        ratios = [p.ratio.median for p in self.copies.get(name, {}).values() if p.ratio]
-        return geometric_mean(ratios) if ratios else None
+        medians = [ratio.median for ratio in self.ratios(name).values()]
+        return geometric_mean(medians) if medians else None
 
 
 @dataclass(frozen=True)
