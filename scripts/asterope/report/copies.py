@@ -278,11 +278,11 @@ def _drawn_range(charts: Sequence[Chart]) -> tuple[float, float]:
     return min(0.9, low / 1.03), max([1.15, high, *others]) * 1.08
 
 
-def _draw_ratios(axes: Axes, chart: Chart, **look: Any) -> None:
+def _draw_ratios(axes: Axes, chart: Chart, **style: Any) -> None:
     """The routine's, with their intervals."""
     ours = chart.ratios(ROUTINE)
     medians = [ratio.median for ratio in ours.values()]
-    axes.errorbar(list(ours), medians, yerr=bars_of(ours.values()), markersize=4.5, **look)
+    axes.errorbar(list(ours), medians, yerr=bars_of(ours.values()), markersize=4.5, **style)
 
 
 def _ratio_panel(axes: Axes, chart: Chart) -> None:
