@@ -16,10 +16,11 @@ from pathlib import Path
 from ..command_line import DONE, run, show
 from ..faults import Failure, one_line
 from ..interrupt import run_in_foreground
+from ..preload_link import preloading
 from . import plan
 from .declared import SEARCH, declared
 from .request import Request, read
-from .setup import call
+from .setup import call, require_success
 
 PROGRAM = "scripts/tune"
 
@@ -31,13 +32,6 @@ _REST = ("asterope-bench", "asterope_record", "asterope_manual", "asterope_docs"
 def say(text: str) -> None:
     """To stderr: stdout is the tool's own."""
     show(text, sys.stderr)
-
-
-def require_success(command: Sequence[str | Path]) -> None:
-    """Runs a program; where it fails, it has said why, and its exit code ends this one."""
-    code = run_in_foreground([str(word) for word in command])
-    if code:
-        raise SystemExit(code)
 
 
 def _help(tool: Path) -> int:
@@ -171,15 +165,7 @@ class Course:
             say(f"the profile of {request.program}: {request.profile}")
             say("programs with libraries of their own: " + "".join(f"{name}/ " for name in kept))
         say(f"the routine as a library: {library}")
-        preload = str(self._preload)
-        if re.search(r"[ :]", preload):
-            # ld.so splits LD_PRELOAD there, and takes no quotes.
-            say(
-                f"to try it: ln -s '{preload}' ~/asterope_preload.so; "
-                "LD_PRELOAD=~/asterope_preload.so YOUR-PROGRAM"
-            )
-        else:
-            say(f"to try it: LD_PRELOAD={preload} YOUR-PROGRAM")
+        say(f"to try it: {preloading(self._preload, 'YOUR-PROGRAM')}")
 
     def say_doubt(self) -> None:
         """Says how far noise may have decided the result, and what would help."""
