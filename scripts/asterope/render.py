@@ -55,10 +55,9 @@ def _environment(architecture: str) -> jinja2.Environment:
         keep_trailing_newline=True,
         autoescape=False,  # C, not HTML; what a profile may hold is checked before it gets here
     )
-    environment.filters["c_strings"] = as_c_strings
-    environment.filters["c_macro"] = as_c_macro
-    environment.filters["human_size"] = human_size
-    environment.filters["fields"] = fields
+    environment.filters.update(
+        c_strings=as_c_strings, c_macro=as_c_macro, human_size=human_size, fields=fields
+    )
     environment.globals["axes"] = here.pipelines.AXES
     environment.globals["architecture_title"] = here.TITLE
     environment.globals["stepping_bits"] = here.STEPPING_BITS
@@ -357,6 +356,7 @@ def shared_parts(routines: Sequence[dict[str, Any]], *, fallback: bool) -> dict[
     parts: dict[str, list[dict[str, Any]]] = {MEMCPY: list(routines)}
     for other in itertools.chain(*(routine["others"] for routine in routines)):
         parts.setdefault(other["name"], []).append(other)
+    every = [part for own in parts.values() for part in own]
     steps = [step for routine in routines for step in routine["steps"]]
     senses = _numbered_senses(parts)
     sharing = [routine for routine in routines if routine["shares"]]
@@ -386,33 +386,19 @@ def shared_parts(routines: Sequence[dict[str, Any]], *, fallback: bool) -> dict[
             for workload in INTENTS
             if any(workload in routine["intent_steps"] for routine in routines)
         ],
-        "sensing_above": min(
-            (
-                part["sensing_above"]
-                for own in parts.values()
-                for part in own
-                if part["sensing_above"]
-            ),
-            default=0,
-        ),
+        "sensing_above": min(filter(None, (part["sensing_above"] for part in every)), default=0),
         "least_sensing": probes.MINIMUM_BYTES,
         "shared_above": min((r["shares"][0].above for r in sharing), default=None),
         "most_threads": max((r["most_threads"] for r in sharing), default=1),
         "least_chunk": threads.LEAST_CHUNK,
         # Above so many bytes some operation may have a page stage; None: there is none.
         "staged_above": min(
-            (
-                part["stages"][0]["above"]
-                for own in parts.values()
-                for part in own
-                if part["stages"]
-            ),
-            default=None,
+            (part["stages"][0]["above"] for part in every if part["stages"]), default=None
         ),
         # whether huge pages are only asked for under a certain mode of them
-        "asks_mode": any(part["mode"] for own in parts.values() for part in own),
+        "asks_mode": any(part["mode"] for part in every),
         # whether the functions of some operation ask if pages are to be prepared
-        "everywhere": any(part["everywhere"] for own in parts.values() for part in own),
+        "everywhere": any(part["everywhere"] for part in every),
         "measured": any(step["ratio"] is not None for step in steps),
         "bandwidths": any(step["bandwidth"] is not None for step in steps),
         "has_memset": MEMSET in parts,
