@@ -146,16 +146,15 @@ def _json(text: bytes) -> Any:
 
 
 def _refuse_other_machines(kinds: Mapping[str, Any], names: Mapping[str, str]) -> None:
-    prints = {
-        kind: _machine_of(content)["fingerprint"]
-        for kind, content in kinds.items()
-        if kind not in ("proof", "trial") and _machine_of(content).get("fingerprint")
-    }
-    order = [one for one in ("profile", "log", "bench", "check", "diagnosis") if one in prints]
-    for kind in order[1:]:
-        if prints[kind] != prints[order[0]]:
+    found = [
+        (one_line(names[kind]), fingerprint)
+        for kind in ("profile", "log", "bench", "check", "diagnosis")
+        if kind in kinds and (fingerprint := _machine_of(kinds[kind]).get("fingerprint"))
+    ]
+    for name, fingerprint in found[1:]:
+        first, known = found[0]
+        if fingerprint != known:
             raise BadInput(
-                f"{one_line(names[kind])}: of another machine (fingerprint "
-                f"{one_line(prints[kind])[:40]}) than {one_line(names[order[0]])} "
-                f"({one_line(prints[order[0]])[:40]}): name files of one machine"
+                f"{name}: of another machine (fingerprint {one_line(fingerprint)[:40]}) than "
+                f"{first} ({one_line(known)[:40]}): name files of one machine"
             )

@@ -43,10 +43,11 @@ def make_sections(inputs: Inputs) -> list[Section]:
     """All that the inputs can show; sections without a picture are left out."""
     set_up()
     series = find_series(inputs)
+    peers = _peers(inputs, series)
     sections = [
         Section("trial", "A program", "", trial_pictures(inputs.trial) if inputs.trial else []),
-        Section("ratio", "Against libc", AGAINST, _ratio_pictures(inputs, series)),
-        Section("throughput", "Throughput", "", _throughput_pictures(inputs, series)),
+        Section("ratio", "Against libc", AGAINST, _ratio_pictures(inputs, series, peers)),
+        Section("throughput", "Throughput", "", _throughput_pictures(inputs, series, peers)),
         Section("search", "The search", "", _search_pictures(inputs)),
         Section(
             "intervals",
@@ -120,8 +121,7 @@ def _peers(inputs: Inputs, series: Series) -> list[str]:
     return list(dict.fromkeys(names))
 
 
-def _ratio_pictures(inputs: Inputs, series: Series) -> list[Picture]:
-    peers = _peers(inputs, series)
+def _ratio_pictures(inputs: Inputs, series: Series, peers: Sequence[str]) -> list[Picture]:
     libc_name = str(inputs.machine.get("libc", "libc"))
     suites: dict[str, list[Chart]] = {}
     for chart in series.charts:
@@ -140,8 +140,7 @@ def _ratio_pictures(inputs: Inputs, series: Series) -> list[Picture]:
     return [picture for picture in pictures if picture is not None]
 
 
-def _throughput_pictures(inputs: Inputs, series: Series) -> list[Picture]:
-    peers = _peers(inputs, series)
+def _throughput_pictures(inputs: Inputs, series: Series, peers: Sequence[str]) -> list[Picture]:
     return [
         throughput_picture(chart, inputs.machine, peers, series.source)
         for chart in series.charts

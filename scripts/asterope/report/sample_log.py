@@ -95,13 +95,9 @@ class SampleLog:
         return self.header["machine"]
 
     @cached_property
-    def options(self) -> Mapping[str, Any]:
-        return self.header["options"]
-
-    @cached_property
     def weights(self) -> Mapping[str, float]:
         """The weight of each workload in scores, without those of weight 0."""
-        given = self.options["weights"]
+        given = self.header["options"]["weights"]
         weights = {w: float(given[w]) for w in WORKLOADS if given.get(w, 0) > 0}
         return weights or dict.fromkeys(BALANCED, 1.0)
 

@@ -163,7 +163,7 @@ def _bench_findings(bench: Bench) -> list[str]:
 
 def progress(log: SampleLog) -> str:
     """The progress of a run whose log has no end."""
-    sizes = f"{len(log.sizes)} of {len(log.options['sizes'])}"
+    sizes = f"{len(log.sizes)} of {len(log.header['options']['sizes'])}"
     last = log.steps[-1] if log.steps else "none"
     torn = " Its last line is not whole and was left out." if log.torn else ""
     return (
