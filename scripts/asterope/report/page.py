@@ -98,7 +98,7 @@ def render_page(inputs: Inputs, sections: Sequence[Section]) -> str:
         },
         facts=words.machine_facts(machine),
         trust=words.search_facts(inputs),
-        copies=list(inputs.bench.copies.items()) if inputs.bench else [],
+        copies=inputs.bench["copies"] if inputs.bench else [],
     )
 
 
@@ -115,7 +115,7 @@ def _name_apart(pictures: Sequence[Picture]) -> None:
 
 def _peers(inputs: Inputs, series: Series) -> list[str]:
     """All copies, in one order for all pictures. So each copy looks the same in all."""
-    names = list(inputs.bench.copies) if inputs.bench else []
+    names = [copy["name"] for copy in inputs.bench["copies"]] if inputs.bench else []
     names += [name for chart in series.charts for name in chart.copies]
     names += [name for cells in series.labelled.values() for c in cells for name in c.copies]
     return list(dict.fromkeys(names))

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import geometric_mean
+from typing import Any
 
 from ..profile import Profile, Ratio
-from .bench import LIBC, ROUTINE, Bench, Cell, ratio_of
+from .bench import LIBC, ROUTINE, Cell, cells_of, marked, ratio_of
 from .inputs import Inputs
 from .sample_log import WORKLOADS
 
@@ -108,7 +109,7 @@ class Series:
 
 def find_series(inputs: Inputs) -> Series:
     """The series of the bench results, else of the profile, else an empty one."""
-    if inputs.bench is not None and inputs.bench.cells:
+    if inputs.bench is not None and inputs.bench["results"]:
         return _of_bench(inputs.bench)
     if inputs.profile is not None:
         charts = _of_profile(inputs.profile)
@@ -117,19 +118,20 @@ def find_series(inputs: Inputs) -> Series:
     return Series([], {}, "")
 
 
-def _of_bench(bench: Bench) -> Series:
+def _of_bench(bench: Mapping[str, Any]) -> Series:
     groups: dict[tuple[str, str, int, str | None], list[Cell]] = {}
-    for cell in bench.cells:
+    for cell in cells_of(bench):
         key = (cell.suite, cell.workload, cell.threads, cell.weighting)
         groups.setdefault(key, []).append(cell)
     charts: list[Chart] = []
     labelled: dict[str, list[Cell]] = {}
+    threaded, ours = marked(bench, "threaded"), marked(bench, "ours")
     for (suite, workload, threads, _), cells in groups.items():
         sizes = {cell.size for cell in cells}
         if len(sizes) < max(2, len(cells)) or None in sizes:
             labelled.setdefault(suite, []).extend(cells)
             continue
-        copies: dict[str, dict[int, Point]] = {name: {} for name in bench.copies}
+        copies: dict[str, dict[int, Point]] = {one["name"]: {} for one in bench["copies"]}
         for cell in sorted(cells, key=lambda cell: cell.size or 0):
             for name, timing in cell.copies.items():
                 paired = cell.copies.get(LIBC) if timing.ratio else None
@@ -138,10 +140,10 @@ def _of_bench(bench: Bench) -> Series:
                 copies.setdefault(name, {})[cell.size or 0] = Point(rate, timing.ratio)
         floor = {cell.size or 0: cell.noise_floor for cell in cells}
         present = {name: points for name, points in copies.items() if points}
-        charts.append(Chart(suite, workload, threads, present, floor, bench.threaded, bench.ours))
+        charts.append(Chart(suite, workload, threads, present, floor, threaded, ours))
     charts = _without_repetitions(charts)
-    function = "" if bench.operation == "memcpy" else f" of {bench.operation}"
-    return Series(charts, labelled, f"asterope-bench{function}, {bench.rounds} paired rounds")
+    function = "" if bench["operation"] == "memcpy" else f" of {bench['operation']}"
+    return Series(charts, labelled, f"asterope-bench{function}, {bench['rounds']} paired rounds")
 
 
 def _without_repetitions(charts: Sequence[Chart]) -> list[Chart]:
