@@ -25,7 +25,7 @@ MOST_CHOICES = 10
 
 
 def validator(schema: Mapping[str, Any]) -> jsonschema.Draft202012Validator:
-    # JSON Schema takes 8.0 for an integer. Here it is refused, so that what follows sees ints only.
+    # JSON Schema takes 8.0 for an integer. Here it is refused: all code behind this wants an int.
     def is_integer(_checker: object, value: object) -> bool:
         return type(value) is int
 
@@ -38,7 +38,7 @@ def validator(schema: Mapping[str, Any]) -> jsonschema.Draft202012Validator:
 
 @functools.cache
 def schema(architecture: str) -> Mapping[str, Any]:
-    """The whole schema of the architecture's profiles; one for all who ask."""
+    """The whole schema of the architecture's profiles."""
     return read_schema(PROFILE_SCHEMA, architecture)
 
 

@@ -91,7 +91,7 @@ def _object(pairs: list[tuple[str, Any]]) -> Object:
 
 def _integer(digits: str) -> int | float:
     # int() is slow and may refuse on thousands of digits. Infinity keeps the value's place for
-    # _refuse_unsound(), which can say where it stands.
+    # _refuse_unsound(), whose message names that place.
     return int(digits) if len(digits) <= 20 else math.inf
 
 

@@ -140,7 +140,7 @@ def planes_picture(log: SampleLog, sizes: Sequence[SizeScores]) -> Picture | Non
     plain_log_axis(bar.ax.xaxis, [NEAR, 1, 2, 5, 10, 20, FAR])
     bar.ax.xaxis.set_major_formatter(FuncFormatter(_per_cent))
     bar.set_label("slower than the winner of that size")
-    leads = "the winner" if all(s.chosen for s in sizes) else "who leads so far"
+    leads = "the winner" if all(s.chosen for s in sizes) else "the leader so far"
     return Picture(
         name="search-prefetch",
         title="Prefetch size and distance",

@@ -1,4 +1,4 @@
-"""The course of scripts/tune: it sets up, builds, searches, renders and names what it has made."""
+"""The course of scripts/tune: it sets up, builds, searches, renders and names its results."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def _help(tool: Path) -> int:
 
 
 def _identity(name: str) -> tuple[int, int, int] | None:
-    """Tells this file from others, and from itself at another time; None: it is not there."""
+    """Another file has another one, and so has this file once it is replaced. None: no file."""
     with suppress(OSError):
         found = os.stat(name)
         return found.st_dev, found.st_ino, found.st_mtime_ns
@@ -105,7 +105,7 @@ class Course:
                     generate = request.build / "asterope-generate"
                     require_success([generate, request.profile, "-o", self._profile.parent])
                 return False
-            reasons = checked.stdout.partition("\n\n")[0]  # what follows does not matter
+            reasons = checked.stdout.partition("\n\n")[0]  # the rest does not matter
             say(f"tuning again: {reasons.strip()}")
         if request.keeps_log and not request.resume:
             Path(request.trials).unlink(missing_ok=True)
@@ -114,11 +114,11 @@ class Course:
         before = _identity(request.profile)
         code = run_in_foreground([str(self._tool), "-o", request.profile, *request.options])
         if code:
-            # Refused: the profile is what it was, maybe a better one than this would have been.
+            # The search was refused. The old profile is still there, and may be a good one.
             if code == 2 and vouched:
                 stamp.write_bytes(vouched)
             raise SystemExit(code)
-        # What went into a device or a pipe is not there to be kept.
+        # A device or a pipe keeps nothing.
         is_file = self._profile.is_file()
         if not self._profile.exists() or (is_file and _identity(request.profile) == before):
             raise Failure(
@@ -168,13 +168,13 @@ class Course:
         say(f"to try it: {preloading(self._preload, 'YOUR-PROGRAM')}")
 
     def say_doubt(self) -> None:
-        """Says how far noise may have decided the result, and what would help."""
+        """Warns of a result that noise may have decided, and names the remedy."""
         doubt = _said([self._tool, "check", self._request.profile]).stderr.strip()
         if doubt:
             say(f"{doubt}, with scripts/tune --retune")
 
     def _share(self, runs: dict[str, list[str | Path]]) -> None:
-        from .. import share  # what it imports takes as long as a refusal
+        from .. import share  # its imports take as long as a whole refusal
 
         request = self._request
         with tempfile.TemporaryDirectory() as folder:
