@@ -1,4 +1,7 @@
-"""Renders the templates: the candidates the tuner times, and the routine a user compiles."""
+"""Renders the templates: the candidates the tuner times, and the routine a user compiles.
+
+Usage: python -m asterope.render ARCHITECTURE OUTPUT (a build step: writes the C file of candidates)
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import dataclasses
 import functools
 import itertools
 import math
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -512,3 +516,7 @@ def _workload(profile: Profile) -> str:
     if profile.search.get("workload") == "weights" and weights:
         return ", ".join(f"{name} {weight:g}" for name, weight in weights.items() if weight)
     return profile.search.get("workload", "unknown")
+
+
+if __name__ == "__main__":
+    Path(sys.argv[2]).write_text(render_candidates(sys.argv[1]), encoding="ascii")
