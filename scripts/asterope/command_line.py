@@ -116,7 +116,7 @@ def _is_missing(module: str) -> bool:
 
 
 def run(program: str, command: Callable[[], int]) -> int:
-    """Runs a command; what goes wrong becomes one line and its exit code."""
+    """Runs a command. An error becomes one line and its exit code."""
     try:
         with interrupts_caught():
             return command()

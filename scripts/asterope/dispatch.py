@@ -160,7 +160,7 @@ def _cpu(cpu: Mapping[str, Any], needs: Sequence[str], no_stepping: int) -> dict
 
 
 def _listing(routines: Sequence[Mapping[str, Any]], title: str) -> list[tuple[str, str]]:
-    """Names, padded, and what each stands for; `title`: what texts call the architecture."""
+    """Names, padded, and the CPU of each. `title`: the name of the architecture in texts."""
     rows = [(r["name"], r["for_whom"]) for r in routines]
     rows.append((FALLBACK, f"any {title} CPU"))
     width = max(len(name) for name, _ in rows)

@@ -35,7 +35,7 @@ ENTRIES = (*INTENTS, FRESH)
 
 
 def template_folder() -> Path:
-    """The one with what all architectures share."""
+    """The one with the parts that all architectures share."""
     package = Path(__file__).resolve().parent
     for root in (package / "templates", package.parents[1] / "templates"):
         if root.is_dir():
@@ -57,7 +57,7 @@ def _environment(architecture: str) -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
-        autoescape=False,  # C, not HTML; what a profile may hold is checked before it gets here
+        autoescape=False,  # C, not HTML; a profile's texts were checked before
     )
     environment.filters.update(
         c_strings=as_c_strings, c_macro=as_c_macro, human_size=human_size, fields=fields
@@ -66,7 +66,7 @@ def _environment(architecture: str) -> jinja2.Environment:
     environment.globals["architecture_title"] = here.TITLE
     environment.globals["stepping_bits"] = here.STEPPING_BITS
     environment.globals["heeded_below"] = here.HEEDED_BELOW
-    # by the operations' names: what any CPU runs, and which have a value in place of a source
+    # By the operations' names: the small one that any CPU runs. Sets have a value for a source.
     plain = {one.name: kinds_of(here)[one.name, "small"].PLAIN for one in OPERATIONS}
     environment.globals["plain_small_of"] = plain
     environment.globals["sets"] = [name for name, small in plain.items() if not small.loads]
@@ -218,7 +218,7 @@ def parts_of(profile: Profile, prefix: str, asks: Asks = NOTHING) -> dict[str, A
         "alias": alias,
         "overlapping": move,
         "overlapping_ratio": overlapping and overlapping.evidence.get("ratio"),
-        # what a profile without small copies of its own has for their sizes
+        # the choices for small sizes in a profile without small copies of its own
         "stood_in_for": [
             choice
             for choice in profile.of("pipelines")
@@ -364,7 +364,7 @@ def shared_parts(routines: Sequence[dict[str, Any]], *, fallback: bool) -> dict[
     steps = [step for routine in routines for step in routine["steps"]]
     senses = _numbered_senses(parts)
     sharing = [routine for routine in routines if routine["shares"]]
-    # the plain one is that of any CPU: of what runs where a profile's does not
+    # Any CPU runs the plain one, also where it does not run the profile's.
     overlapping = list(
         dict.fromkeys(
             [

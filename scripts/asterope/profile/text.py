@@ -25,11 +25,11 @@ class Kind:
     """A kind of JSON file, in the words of the messages about it."""
 
     noun: str  # "profile"
-    program: str  # what writes it
+    program: str  # that writes it
     format: str
     version: int
     remedy: str
-    named: str = "one"  # what to name instead: "a profile"
+    named: str = "one"  # instead of another file: "a profile"
     remake: str = "make it anew"  # of one of an older version
     holds_names: bool = True  # of files and programs, which are any text; False: all is ASCII
     most_values: int = 5_000_000

@@ -215,7 +215,7 @@ def _tune(root: Path, words: Sequence[str]) -> int:
     has_searched = course.search()
     if request.generate:
         course.compile_routine()
-    course.build_the_rest("building what is left")
+    course.build_the_rest("building the rest")
     if request.generate:
         course.compare(has_searched)
         course.name_all()

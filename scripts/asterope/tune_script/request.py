@@ -155,7 +155,7 @@ def _take_option(request: Request, name: str, value: str, together: list[str]) -
         request.profile = value
         return
     if name in ("--version", "--system", "--user"):
-        # Generators find what is in the user's or the system's place: nothing is rendered.
+        # Generators find the user's and the system's profile: nothing is rendered.
         request.searches = False
         return
     request.options += together
