@@ -18,7 +18,7 @@ from pathlib import Path
 from .faults import BadInput, Failure, one_line
 from .interrupt import interrupts_held
 
-_ROOM = 256 << 10  # bytes that a result needs beside what is there
+_ROOM = 256 << 10  # bytes that a result needs beside the old one
 
 
 @dataclass(frozen=True)

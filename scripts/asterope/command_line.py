@@ -116,7 +116,7 @@ def _is_missing(module: str) -> bool:
 
 
 def run(program: str, command: Callable[[], int]) -> int:
-    """Runs a command; what goes wrong becomes one line and its exit code."""
+    """Runs a command. An error becomes one line and its exit code."""
     try:
         with interrupts_caught():
             return command()
@@ -127,12 +127,12 @@ def run(program: str, command: Callable[[], int]) -> int:
     except OSError as error:
         where = f"{one_line(error.filename)}: " if error.filename else ""
         return fail(program, f"{where}{error.strerror or one_line(error)}", FAILED)
-    except ModuleNotFoundError as error:  # in an installed tree: pip brings the packages that a
-        # wheel needs
+    except ModuleNotFoundError as error:
+        # in an installed tree: pip brings the packages that a wheel needs
         first = (error.name or "").partition(".")[0]
         if first in ("", "asterope"):
             raise
-        # at once, as who has to install one would meet the next
+        # all at once: otherwise the user would install one, and then meet the next
         names = dict.fromkeys([*PACKAGES, first])
         missing = [name for name in names if name == first or _is_missing(name)]
         packages = [PACKAGES.get(name, name) for name in missing]

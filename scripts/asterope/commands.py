@@ -55,7 +55,7 @@ def _find(program: str) -> str | None:
     package = Path(__file__).resolve().parent
     places = [package.parents[3] / "bin" / program]  # of PREFIX/share/asterope/python/asterope
     try:
-        # pip knows where it put the scripts, into which scheme it ever was
+        # pip knows the place of its scripts in any scheme
         files = importlib.metadata.files("asterope") or []
         places += [Path(file.locate()) for file in files if file.name == program]
     except importlib.metadata.PackageNotFoundError:

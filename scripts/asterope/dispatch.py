@@ -70,7 +70,7 @@ def render_dispatch(
     shared = shared_parts(routines, fallback=True)
     functions = _functions(shared["intents"], (one.name for one in shared["others"]))
     for routine in routines:
-        # callers who know more than this profile does get its memcpy; others are the fallback's
+        # Its memcpy stands for an entry point that it lacks, the fallback for another operation.
         routine["lacking"] = {*functions}.difference(routine["functions"])
         routine["left"] = routine["lacking"].intersection(one.name for one in OTHERS)
     architecture = next(iter(profiles.values())).architecture

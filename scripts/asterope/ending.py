@@ -1,4 +1,4 @@
-"""How a process ended that a signal ended, and whether its own sandbox was the cause."""
+"""The signal that ended a process, and whether the process's own sandbox was the cause."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ def signal_name(number: int) -> str:
 
 
 def sandbox_words(pid: int, number: int) -> str:
-    """A hint where a sandbox seems to be why the signal came to a program with a preloaded
-    library. It may allow the program fewer system calls than it makes, or no time stamp. Empty
-    where it does not seem so. `pid`: of a process that was not reaped yet. A filter kills by
+    """A hint if a sandbox seems to be the cause of the signal to a program with a preloaded
+    library. It may allow fewer system calls than the library makes, or no time stamp. Empty if it
+    does not seem so. `pid`: of a process that was not reaped yet. A filter kills by
     SIGSYS; strict seccomp by SIGKILL and, for the time stamp, by SIGSEGV."""
     if number == signal.SIGSYS:
         return OF_SANDBOXES

@@ -1,4 +1,4 @@
-"""The words that an option's value may be, where the command reads its words itself.
+"""The possible words of an option's value, for options whose command reads these words itself.
 
 Completion offers them, and scripts/tune refuses others before asterope-tune is built. Tests compare
 them with the text of each option, and with the words that asterope-tune takes.

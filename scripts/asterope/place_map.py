@@ -1,4 +1,4 @@
-"""The map of a program's places: which way their copies take where it is not the routine."""
+"""The map of a program's places: those whose copies take another way than the routine."""
 
 from __future__ import annotations
 

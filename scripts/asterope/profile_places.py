@@ -43,8 +43,8 @@ def profile_to_read(named: str | None) -> Path:
 
 
 def _is_there(path: Path) -> bool:
-    """A link that leads nowhere is there, too, and so is what stands in a folder that we may not
-    enter: who reads it says why it cannot be read."""
+    """True also of a link that leads nowhere, and in a folder that we may not enter: the error of
+    reading it names the cause."""
     try:
         os.lstat(path)
     except (FileNotFoundError, NotADirectoryError):

@@ -90,7 +90,7 @@ def _check_what_env_runs(program: Program, name: str) -> None:
 
 
 def check_program(file: Path, arguments: list[str], name: str) -> Program:
-    """The program that a file is, with these arguments. `name`: as what errors speak of it. Raises
+    """The program of a file, with these arguments. `name`: its name in errors. Raises
     CannotPreload."""
     found = file
     for _ in range(_DEEPEST):
@@ -151,7 +151,7 @@ def _text_at(opened: BinaryIO, at: int, long: int) -> str:
 
 
 def _check_privileges(file: Path, name: str) -> None:
-    """Refuses what runs with more rights than its caller: ld.so preloads nothing there."""
+    """Refuses a program with more rights than its caller: ld.so preloads nothing there."""
     status = file.stat()
     as_user = status.st_mode & stat.S_ISUID and status.st_uid != os.getuid()
     as_group = status.st_mode & stat.S_ISGID and status.st_gid != os.getgid()

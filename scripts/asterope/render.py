@@ -1,4 +1,7 @@
-"""Renders the templates: the candidates the tuner times, and the routine a user compiles."""
+"""Renders the templates: the candidates the tuner times, and the routine a user compiles.
+
+Usage: python -m asterope.render ARCHITECTURE OUTPUT (a build step: writes the C file of candidates)
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import dataclasses
 import functools
 import itertools
 import math
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -53,12 +57,11 @@ def _environment(architecture: str) -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
-        autoescape=False,  # C, not HTML; what a profile may hold is checked before it gets here
+        autoescape=False,  # C, not HTML; a profile's texts were checked before
     )
-    environment.filters["c_strings"] = as_c_strings
-    environment.filters["c_macro"] = as_c_macro
-    environment.filters["human_size"] = human_size
-    environment.filters["fields"] = fields
+    environment.filters.update(
+        c_strings=as_c_strings, c_macro=as_c_macro, human_size=human_size, fields=fields
+    )
     environment.globals["axes"] = here.pipelines.AXES
     environment.globals["architecture_title"] = here.TITLE
     environment.globals["stepping_bits"] = here.STEPPING_BITS
@@ -507,3 +510,7 @@ def _workload(profile: Profile) -> str:
     if profile.search.get("workload") == "weights" and weights:
         return ", ".join(f"{name} {weight:g}" for name, weight in weights.items() if weight)
     return profile.search.get("workload", "unknown")
+
+
+if __name__ == "__main__":
+    Path(sys.argv[2]).write_text(render_candidates(sys.argv[1]), encoding="ascii")

@@ -33,6 +33,7 @@ from report_samples import (
 
 pytest.importorskip("matplotlib", reason="matplotlib is not installed")
 
+from asterope.report.bench import cells_of
 from asterope.report.words import findings, machine_facts, search_facts, standing
 
 # matplotlib warns where a picture has no room for what is in it
@@ -47,7 +48,7 @@ def test_inputs_are_told_apart_by_content(made: Made, order, tmp_path: Path) -> 
     inputs = read(*(paths[number] for number in order))
     assert inputs.profile is not None and len(inputs.profile.of("pipelines")) == 6
     assert inputs.log is not None and list(inputs.log.sizes) == list(LOG_SIZES)
-    assert inputs.bench is not None and list(inputs.bench.copies) == list(PEERS)
+    assert [copy["name"] for copy in inputs.bench["copies"]] == list(PEERS)
 
 
 def test_a_candidates_ratio_is_taken_within_the_round(made: Made) -> None:
@@ -228,4 +229,4 @@ def test_the_best_of_a_cell_is_judged_by_its_noise(made, asterope, other, name, 
         for field, value in (("ratio", ratio), ("versus", ratio / asterope)):
             cell["copies"][copy][field] = dict.fromkeys(("median", "low", "high"), value)
     cell["noise_floor"] = {"median": 1, "low": 0.98, "high": 1.01}
-    assert standing(read(made.put(raw)).bench.cells[0], THREADED) == stands
+    assert standing(cells_of(read(made.put(raw)).bench)[0], THREADED) == stands

@@ -38,8 +38,8 @@ FIXED = ("-fno-pie", "-no-pie", "-falign-loops=64")
 
 @dataclass(frozen=True)
 class Cell:
-    """One loop of one build: nanoseconds over the static arrays, what the heap takes of that, and
-    the same program again."""
+    """One loop of one build: nanoseconds over the static arrays, and the ratios to that of the
+    heap, and of the same program again."""
 
     ns: float
     heap: Ratio

@@ -80,8 +80,8 @@ def _refuse_loose_choices(choices: Sequence[Mapping[str, Any]]) -> None:
 def _refuse_false_choice(
     choice: Mapping[str, Any], kinds: Mapping[tuple[str, str], Any], place: Place
 ) -> None:
-    """Refuses what cannot be chosen there, copies that do not exist, and a winner that ties with
-    itself."""
+    """Refuses a kind that the operation does not have, copies that do not exist, and a winner that
+    ties with itself."""
     copies, evidence = choice["copies"], choice.get("evidence", {})
     if "intent" in choice and (choice["operation"], choice["kind"]) not in BY_INTENT:
         what = f"only {MEMCPY}'s pipelines and small copies are chosen by intent"

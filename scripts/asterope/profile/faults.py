@@ -47,6 +47,6 @@ def path_text(place: Place) -> str:
 
 
 def fault_text(path: str | os.PathLike, fault: Fault) -> str:
-    """One line: file, place, what is wrong."""
+    """One line: file, place, fault."""
     place = [path_text(fault.place)] if fault.place else []
     return ": ".join([one_line(path), *place, str(fault)])

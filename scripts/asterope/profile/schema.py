@@ -15,8 +15,7 @@ import jsonschema
 from jsonschema.exceptions import ValidationError, best_match
 
 from ..faults import BadInput
-from ..schemas import PROFILE_SCHEMA as SCHEMA_FILE
-from ..schemas import log_schema, read_schema
+from ..schemas import PROFILE_SCHEMA, log_schema, read_schema
 from ..spaces import ARCHITECTURES
 from .faults import REMEDY, Fault, fault_text, path_text, shown
 from .text import Kind, parse, read
@@ -26,7 +25,7 @@ MOST_CHOICES = 10
 
 
 def validator(schema: Mapping[str, Any]) -> jsonschema.Draft202012Validator:
-    # JSON Schema takes 8.0 for an integer. Here it is refused, so that what follows sees ints only.
+    # JSON Schema takes 8.0 for an integer. Here it is refused: all code behind this wants an int.
     def is_integer(_checker: object, value: object) -> bool:
         return type(value) is int
 
@@ -39,8 +38,8 @@ def validator(schema: Mapping[str, Any]) -> jsonschema.Draft202012Validator:
 
 @functools.cache
 def schema(architecture: str) -> Mapping[str, Any]:
-    """The whole schema of the architecture's profiles; one for all who ask."""
-    return read_schema(SCHEMA_FILE, architecture)
+    """The whole schema of the architecture's profiles."""
+    return read_schema(PROFILE_SCHEMA, architecture)
 
 
 @functools.cache
@@ -65,8 +64,8 @@ def read_checked(
     check: Callable[[Any], None],
     content: bytes | None = None,
 ) -> Any:
-    """A file of that kind, as the schema says. `check`: of what that cannot say, raises Fault;
-    `content`: what was read from there already. Raises BadInput."""
+    """A file of that kind, as the schema says. `check`: raises Fault for what a schema cannot
+    refuse. `content`: its bytes, if they were read already. Raises BadInput."""
     try:
         raw = parse(read(path, kind) if content is None else content, kind)
         checker = validator(json.loads(schema_file.read_text(encoding="utf-8")))

@@ -25,11 +25,11 @@ class Kind:
     """A kind of JSON file, in the words of the messages about it."""
 
     noun: str  # "profile"
-    program: str  # what writes it
+    program: str  # that writes it
     format: str
     version: int
     remedy: str
-    named: str = "one"  # what to name instead: "a profile"
+    named: str = "one"  # instead of another file: "a profile"
     remake: str = "make it anew"  # of one of an older version
     holds_names: bool = True  # of files and programs, which are any text; False: all is ASCII
     most_values: int = 5_000_000
@@ -91,7 +91,7 @@ def _object(pairs: list[tuple[str, Any]]) -> Object:
 
 def _integer(digits: str) -> int | float:
     # int() is slow and may refuse on thousands of digits. Infinity keeps the value's place for
-    # _refuse_unsound(), which can say where it stands.
+    # _refuse_unsound(), whose message names that place.
     return int(digits) if len(digits) <= 20 else math.inf
 
 

@@ -116,7 +116,7 @@ def _record(arguments: argparse.Namespace) -> int:
                     _show(recording)
         assert ended is not None
         if ended.failure:
-            _say(f"{ended.failure}: {one_line(output)} holds what it copied until then")
+            _say(f"{ended.failure}: {one_line(output)} holds its copies until then")
         elif not written:
             _say(f"wrote {one_line(output)}")
         return FAILED if ended.failure else DONE

@@ -22,7 +22,7 @@ _SLOWEST_FAULT, _COST_PART = 1e-5, 0.25
 
 @dataclass(frozen=True)
 class Used:
-    """What processes took: CPU seconds, those of them in the kernel, and minor page faults."""
+    """The CPU seconds of processes, the part of these in the kernel, and minor page faults."""
 
     seconds: float = 0.0
     in_kernel: float = 0.0

@@ -30,7 +30,7 @@ class Flags:
     shared_slots: bool  # more threads than slots, or children: counts of one slot may be too low
     modules_full: bool  # code was mapped that the table of modules lacks
     quiet: bool  # the program restricted its system calls: from then on its calls were only counted
-    cut_short: bool  # the file ends before what its header promises: the rest of it is missing
+    cut_short: bool  # the file ends before the end that its header promises
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ class RawProcess:
     children_cpu_seconds: float = 0.0  # of children that ended without a file of their own
     cpu_before: float = 0.0  # of cpu_seconds, before the library was loaded; 0 of a fork
     has_ended: bool = True  # and has noted its time; False: it runs, or was killed, say
-    # The program, and what other libraries do there: (PROGRAM, file), (FIRST, file) and so on.
+    # The program and its other copies: (PROGRAM, file), (FIRST, file) and so on.
     others: tuple[tuple[str, str], ...] = ()
 
 

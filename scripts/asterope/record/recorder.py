@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
+import tempfile
 from pathlib import Path
 
 from ..faults import Failure
@@ -35,17 +36,17 @@ def find_library() -> Path:
     raise Failure(f"{LIBRARY} is not there: build it")
 
 
-def place_for_files() -> str | None:
+def place_for_files() -> Path:
     """The folder in which raw files cost programs the least: in memory. On a disk each process that
-    starts waits some milliseconds for the file system's journal. None: the usual folder for
-    temporary files, as memory is short or TMPDIR names a folder."""
-    try:
-        space = os.statvfs(_MEMORY)
-    except OSError:
-        return None
-    roomy = space.f_bavail * space.f_frsize >= _ROOM
+    starts waits some milliseconds for the file system's journal. If memory is short or TMPDIR names
+    a folder, it is the usual one for temporary files."""
     named = any(os.environ.get(name) for name in ("TMPDIR", "TEMP", "TMP"))  # tempfile's
-    return _MEMORY if roomy and not named and os.access(_MEMORY, os.W_OK | os.X_OK) else None
+    with contextlib.suppress(OSError):
+        space = os.statvfs(_MEMORY)
+        roomy = space.f_bavail * space.f_frsize >= _ROOM
+        if roomy and not named and os.access(_MEMORY, os.W_OK | os.X_OK):
+            return Path(_MEMORY)
+    return Path(tempfile.gettempdir())
 
 
 def admit_other_users(folder: Path) -> None:

@@ -181,9 +181,8 @@ _DOUBTS = {
 
 
 def _doubts(flags: Mapping[str, int]) -> list[str]:
-    counts = {name: flags.get(name, 0) for name in _DOUBTS}
     return [
-        _DOUBTS[name].format("1 process" if count == 1 else f"{count} processes")
-        for name, count in counts.items()
-        if count
+        words.format("1 process" if count == 1 else f"{count} processes")
+        for name, words in _DOUBTS.items()
+        if (count := flags.get(name))
     ]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import os
-import tempfile
 import time
 from contextlib import ExitStack, suppress
 from pathlib import Path
@@ -28,9 +27,9 @@ class Session:
 
     def __init__(self, facts: Facts) -> None:
         """Raises OSError if there is no place for the folder."""
-        place = Path(place_for_files() or tempfile.gettempdir())
         self._stack = ExitStack()
-        self.folder = self._stack.enter_context(scratch_folder("asterope-record-", place))
+        folder = scratch_folder("asterope-record-", place_for_files())
+        self.folder = self._stack.enter_context(folder)
         admit_other_users(self.folder)
         self.descendants = Descendants(self.folder)
         self._left, self._faults = Pool(), list[str]()

@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import struct
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Any, TypeVar
 
 from elftools.common.exceptions import ELFError
 from elftools.construct import ConstructError
@@ -26,7 +26,8 @@ DEBUG_FOLDER = Path("/usr/lib/debug/.build-id")
 _FUNCTION, _IFUNC = 2, 10  # STT_FUNC, STT_GNU_IFUNC
 _WEAK = 2  # STB_WEAK
 _Symbol = tuple[int, ...]  # the place of its name, type and binding, section, begin, size
-_BAD_FILE = (OSError, ELFError, ConstructError, ValueError, struct.error, KeyError)
+_Answer = TypeVar("_Answer")
+_PATIENCE = 20.0  # seconds for the debug information of a file, which may have gigabytes
 
 
 def name_functions(sites: Sequence[tuple[str, int]]) -> list[str]:
@@ -38,38 +39,48 @@ def name_functions(sites: Sequence[tuple[str, int]]) -> list[str]:
     found: dict[tuple[str, int], str] = {}
     for module, offsets in by_file.items():
         if module.startswith("/"):
-            names = _names_in(Path(module), sorted(offsets))
+            names = _asked(module, {}, _names_in, sorted(offsets))
             found.update({(module, offset): name for offset, name in names.items()})
     return _demangled([one_line(found.get(site, "")) for site in sites])
-
-
-def _names_in(path: Path, offsets: Sequence[int]) -> dict[int, str]:
-    try:
-        if not path.is_file():  # reading a device or a pipe may never end
-            return {}
-        with path.open("rb") as file:
-            elf = ELFFile(file)
-            addresses = _addresses_in(elf, offsets)
-            names = _look_up(elf, set(addresses.values()))
-            separate = _debug_file(elf) if len(names) < len(set(addresses.values())) else None
-        if separate is not None:
-            with separate.open("rb") as file:
-                names = {**names, **_look_up(ELFFile(file), set(addresses.values()))}
-    except _BAD_FILE:
-        return {}
-    return {offset: names[at] for offset, at in addresses.items() if at in names}
 
 
 def addresses_of(module: str, offsets: Sequence[int]) -> dict[int, int]:
     """The addresses of calls, by the offsets of their return addresses; empty if the file cannot be
     read."""
+    return _asked(module, {}, _addresses_in, offsets)
+
+
+def build_id_of(module: str) -> str:
+    """In hexadecimal digits; empty if the file has none or cannot be read."""
+    return _asked(module, "", _build_id) if module.startswith("/") else ""
+
+
+def symbols_of(path: str, wanted: Sequence[str]) -> dict[str, bool]:
+    """Those of the names that the file has: True if it defines the name, False if it needs it.
+    Empty if it cannot be read."""
+    return _asked(path, {}, _symbols_in, wanted)
+
+
+def _asked(path: str, otherwise: _Answer, ask: Callable[..., _Answer], *words: Any) -> _Answer:
+    """The answer of `ask` about a file; `otherwise` if the file cannot be read."""
     try:
-        if not Path(module).is_file():
-            return {}
-        with open(module, "rb") as file:
-            return _addresses_in(ELFFile(file), offsets)
-    except _BAD_FILE:
-        return {}
+        if not Path(path).is_file():  # reading a device or a pipe may never end
+            return otherwise
+        with open(path, "rb") as file:
+            return ask(ELFFile(file), *words)
+    except (OSError, ELFError, ConstructError, ValueError, struct.error, KeyError):
+        return otherwise
+
+
+def _names_in(elf: ELFFile, offsets: Sequence[int]) -> dict[int, str]:
+    addresses = _addresses_in(elf, offsets)
+    wanted = set(addresses.values())
+    names = _look_up(elf, wanted)
+    separate = _debug_file(elf) if len(names) < len(wanted) else None
+    if separate is not None:
+        with separate.open("rb") as file:
+            names |= _look_up(ELFFile(file), wanted)
+    return {offset: names[at] for offset, at in addresses.items() if at in names}
 
 
 def _addresses_in(elf: ELFFile, offsets: Sequence[int]) -> dict[int, int]:
@@ -102,36 +113,17 @@ def _build_id(elf: ELFFile) -> str:
     return ""
 
 
-def build_id_of(module: str) -> str:
-    """In hexadecimal digits; empty if the file has none or cannot be read."""
-    try:
-        if not module.startswith("/") or not Path(module).is_file():
-            return ""
-        with open(module, "rb") as file:
-            return _build_id(ELFFile(file))
-    except _BAD_FILE:
-        return ""
-
-
-def symbols_of(path: str, wanted: Sequence[str]) -> dict[str, bool]:
-    """Those of the names that the file has: True if it defines the name, False if it needs it.
-    Empty if it cannot be read."""
+def _symbols_in(elf: ELFFile, wanted: Sequence[str]) -> dict[str, bool]:
     found: dict[str, bool] = {}
-    try:
-        if not Path(path).is_file():
-            return {}
-        with open(path, "rb") as file:
-            for symbols, strings in _tables(ELFFile(file)):
-                names = {
-                    match.start(): name  # a linker stores a short name as the end of a long one
-                    for name in wanted
-                    for match in re.finditer(re.escape(name.encode()) + b"\0", strings.data())
-                }
-                for at, info, section, *_ in symbols if names else ():
-                    if at in names and (section or info >> 4 != _WEAK):
-                        found[names[at]] = found.get(names[at], False) or bool(section)
-    except _BAD_FILE:
-        return {}
+    for symbols, strings in _tables(elf):
+        names = {
+            match.start(): name  # a linker stores a short name as the end of a long one
+            for name in wanted
+            for match in re.finditer(re.escape(name.encode()) + b"\0", strings.data())
+        }
+        for at, info, section, *_ in symbols if names else ():
+            if at in names and (section or info >> 4 != _WEAK):
+                found[names[at]] = found.get(names[at], False) or bool(section)
     return found
 
 
@@ -181,22 +173,27 @@ def _tables(elf: ELFFile) -> Iterator[tuple[Iterator[_Symbol], StringTableSectio
 
 
 def _demangled(names: list[str]) -> list[str]:
-    tool = shutil.which("c++filt")
-    if tool is None or not any(name.startswith(("_Z", "_R")) for name in names):
+    if not any(name.startswith(("_Z", "_R")) for name in names):
         return names
+    lines = lines_of_tool(["c++filt", "--no-params"], "\n".join(names))
+    # Rust has names such as "crate[9a1f]::name". A reader has no use for the checksum.
+    lines = [re.sub(r"(?<=\w)\[[0-9a-f]+\](?=::)", "", line) for line in lines]
+    return lines[: len(names)] if len(lines) >= len(names) else names
+
+
+def lines_of_tool(command: Sequence[str], given: str = "") -> list[str]:
+    """Its answer to the text, and "" behind the last line's end. No lines if the tool is not
+    installed or fails."""
     try:
         done = subprocess.run(
-            [tool, "--no-params"],
-            input="\n".join(names),
+            command,
+            input=given,
             capture_output=True,
             text=True,
             errors="replace",
-            timeout=20,
+            timeout=_PATIENCE,
             env={**os.environ, "LC_ALL": "C"},
         )
     except (OSError, subprocess.TimeoutExpired):
-        return names
-    lines = done.stdout.split("\n")
-    # Rust has names such as "crate[9a1f]::name". A reader has no use for the checksum.
-    lines = [re.sub(r"(?<=\w)\[[0-9a-f]+\](?=::)", "", line) for line in lines]
-    return lines[: len(names)] if not done.returncode and len(lines) >= len(names) else names
+        return []
+    return [] if done.returncode else done.stdout.split("\n")

@@ -49,7 +49,7 @@ def answer(recording: Mapping[str, Any]) -> str:
 
 def _run_line(recording: Mapping[str, Any]) -> str:
     parts = [
-        f"{one_line(recording['program']['name'])[:30]}",
+        one_line(recording["program"]["name"])[:30],
         f"{recording['seconds']:.3g} s",
         f"{recording['cpu_seconds']:.3g} s of CPU time",
         _many(recording["processes"], "process", "processes"),
@@ -148,25 +148,26 @@ def _command(recording: Mapping[str, Any]) -> str:
 
 def advice(recording: Mapping[str, Any]) -> str:
     """The next step, in one line."""
+    warnings = " ".join(recording["warnings"])
     shares = [recording[which]["share"] for which in ("copies", "sets")]
     known = None not in shares
     # First: the shares lack the time of processes that went on, and a trial would lack it, too.
     if recording["outlived_by"]:
         return "Next: record again, with a command that ends when its work is done (no daemon)."
-    if any(FAILS in line for line in recording["warnings"]):
+    if FAILS in warnings:
         return "Next: record again, with a command that succeeds: a trial takes no other."
-    if any(OF_SANDBOXES in line for line in recording["warnings"]):
+    if OF_SANDBOXES in warnings:
         return "Next: record again, with the program's sandbox off: a trial would end as this did."
-    if any(CHECKED in line for line in recording["warnings"]):
+    if CHECKED in warnings:
         return "Next: record a build without the sanitizer."
-    if any(TO_OPEN in line for line in recording["warnings"]):
+    if TO_OPEN in warnings:
         return f"Next: record again, and {TO_OPEN}."
     shown = _command(recording)
     if known and _is_guess(recording):
         return "Next: record a longer run."
     if known and sum(shares) >= WORTH_IT:
         return f"Next: asterope-prove -- {shown} tells the routine's gain."
-    if any(OWN in line for line in recording["warnings"]):
+    if OWN in warnings:
         return f"Next: asterope-prove --against OTHER -- {shown} compares it with another build."
     if recording["unseen"]:
         return (

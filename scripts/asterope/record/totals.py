@@ -73,7 +73,10 @@ def totals_of(pool: Pool) -> Totals:
     calls = list(calls_of(pool.samples, pool.tick_hz))
     copies = [call for call in calls if call.function in COPIES]
     sets = [call for call in calls if call.function not in COPIES]
-    sizes = _sizes(_merged(counts, COPIES), copies)
+    merged: Counter[tuple[int, int]] = Counter()
+    for function in COPIES:
+        merged.update(counts[function])
+    sizes = _sizes(merged, copies)
     bands = [
         _total(
             {size: n for size, n in sizes.items() if _band_of(size) == band},
@@ -85,7 +88,7 @@ def totals_of(pool: Pool) -> Totals:
         counts=counts,
         samples=len(calls),
         copies=_total(sizes, copies),
-        sets=_total(_sizes(_merged(counts, ("memset",)), sets), sets),
+        sets=_total(_sizes(counts["memset"], sets), sets),
         bands=bands,
         sizes={size: n for size, n in sorted(sizes.items()) if size < SMALL},
         places=_places(calls),
@@ -94,13 +97,6 @@ def totals_of(pool: Pool) -> Totals:
 
 def _band_of(size: int) -> int:
     return bisect_right(BANDS, size) - 1
-
-
-def _merged(counts: Mapping[str, Classes], functions: Iterable[str]) -> Classes:
-    merged: Counter[tuple[int, int]] = Counter()
-    for function in functions:
-        merged.update(counts[function])
-    return merged
 
 
 def _sizes(classes: Classes, samples: Sequence[Call]) -> dict[int, float]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -36,39 +36,15 @@ class Cell:
     copies: Mapping[str, Timing]
 
 
-@dataclass(frozen=True)
-class Bench:
-    """The results of one run. `copies` and `left_out`: name -> description, reason. `threaded`:
-    copies that use more than the calling thread. `ours`: the routine's entry points. `complete`:
-    False where the run was stopped. `noise`: as in profiles. `operation`: libc's name of the
-    function that was timed."""
-
-    machine: Mapping[str, Any]
-    rounds: int
-    copies: Mapping[str, str]
-    threaded: frozenset[str]
-    ours: frozenset[str]
-    left_out: Sequence[tuple[str, str]]
-    complete: bool
-    noise: Mapping[str, Any]
-    cells: Sequence[Cell]
-    operation: str
+def cells_of(bench: Mapping[str, Any]) -> list[Cell]:
+    """The cells of checked results, as JSON values."""
+    return [_cell(result) for result in bench["results"]]
 
 
-def build_bench(raw: Mapping[str, Any]) -> Bench:
-    """Makes the results of checked JSON values."""
-    return Bench(
-        machine=raw["machine"],
-        rounds=raw["rounds"],
-        copies={copy["name"]: copy["description"] for copy in raw["copies"]},
-        threaded=frozenset(copy["name"] for copy in raw["copies"] if copy.get("threaded")),
-        ours=frozenset(copy["name"] for copy in raw["copies"] if copy.get("ours")),
-        complete=raw["complete"],
-        noise=raw["noise"],
-        left_out=[(copy["name"], copy["reason"]) for copy in raw["left_out"]],
-        cells=[_cell(result) for result in raw["results"]],
-        operation=raw["operation"],
-    )
+def marked(bench: Mapping[str, Any], mark: str) -> frozenset[str]:
+    """The copies that use more than the calling thread (`threaded`), or that are the routine's
+    entry points (`ours`)."""
+    return frozenset(copy["name"] for copy in bench["copies"] if copy.get(mark))
 
 
 def _cell(raw: Mapping[str, Any]) -> Cell:

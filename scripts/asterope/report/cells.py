@@ -30,9 +30,8 @@ def cells_picture(suite: str, cells: Sequence[Cell], peers: Sequence[str], sourc
     rows = [(cell_label(cell), cell) for cell in cells]
     figure = new_figure(10, 1.9 + 0.3 * len(rows))
     axes = figure.add_subplot()
-    seen: set[str] = set()
     for y, (_, cell) in enumerate(rows):
-        _draw_cell(axes, y, cell, peers, seen)
+        _draw_cell(axes, y, cell, peers)
     axes.axvline(1, color=LIBC_COLOUR, linewidth=1.2)
     axes.set_xscale("log")
     low, high = axes.get_xlim()
@@ -41,7 +40,9 @@ def cells_picture(suite: str, cells: Sequence[Cell], peers: Sequence[str], sourc
     row_axis(axes, [label for label, _ in rows])
     axes.set_xlabel("libc's time over that of the copy (log scale): right of 1 is faster than libc")
     axes.grid(True, axis="x")
-    legend_outside(figure, "right", fontsize=9)
+    handles, labels = axes.get_legend_handles_labels()
+    once = dict(zip(labels, handles))  # each row has all of them
+    legend_outside(figure, "right", handles=[*once.values()], labels=[*once], fontsize=9)
     ratios = [t.ratio.median for _, c in rows if (t := c.copies.get(ROUTINE)) and t.ratio]
     finding = (
         f"asterope at {geometric_mean(ratios):.2f} x libc ({min(ratios):.2f} to {max(ratios):.2f})"
@@ -74,8 +75,8 @@ def cells_picture(suite: str, cells: Sequence[Cell], peers: Sequence[str], sourc
     )
 
 
-def _draw_cell(axes: Axes, y: int, cell: Cell, peers: Sequence[str], seen: set[str]) -> None:
-    """A row of dots. `seen`: the names that the legend already has."""
+def _draw_cell(axes: Axes, y: int, cell: Cell, peers: Sequence[str]) -> None:
+    """A row of dots."""
     if y % 2 == 0:
         axes.axhspan(y - 0.5, y + 0.5, color="#f3f3f3", zorder=0)
     axes.barh(
@@ -85,9 +86,8 @@ def _draw_cell(axes: Axes, y: int, cell: Cell, peers: Sequence[str], seen: set[s
         height=0.8,
         color="#bdbdbd",
         zorder=1,
-        label=None if "floor" in seen else "libc against libc (noise)",
+        label="libc against libc (noise)",
     )
-    seen.add("floor")
     for name, timing in cell.copies.items():
         if timing.ratio is None:
             continue
@@ -104,9 +104,8 @@ def _draw_cell(axes: Axes, y: int, cell: Cell, peers: Sequence[str], seen: set[s
             linestyle="none",
             zorder=style["zorder"],
             alpha=1 if own else 0.85,
-            label=None if name in seen else name,
+            label=name,
         )
-        seen.add(name)
 
 
 def cell_label(cell: Cell) -> str:

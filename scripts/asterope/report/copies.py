@@ -94,12 +94,9 @@ def throughput_picture(
     figure = new_figure(10, 6)
     axes = figure.add_subplot()
     sizes = chart.sizes
-    for name, points in chart.copies.items():
-        drawn = [(size, point.gb_per_s) for size, point in points.items() if point.gb_per_s]
-        if not drawn:
-            continue
-        drawn.sort()
-        axes.plot(*zip(*drawn), label=name, **look(name, peers))
+    rates = chart.rates
+    for name, drawn in rates.items():
+        axes.plot(*zip(*sorted(drawn.items())), label=name, **look(name, peers))
     axes.set_yscale("log")
     plain_log_axis(axes.yaxis)
     axes.set_ylabel("throughput (GB/s, 10⁹ bytes copied a second)")
@@ -111,12 +108,11 @@ def throughput_picture(
     axes.set_title(f"{in_words(chart)}\n{_throughput_finding(chart)}")
     legend_outside(figure, "right", fontsize=9)
     words = workloads.TEXTS.get(chart.workload)
-    shown = [name for name in chart.copies if any(p.gb_per_s for p in chart.copies[name].values())]
     return Picture(
         name=f"throughput-{file_name(chart.name)}",
         title=f"{chart.name}: {words}" if words else chart.name,
         alt=f"Line chart of throughput by transfer size from {human_size(sizes[0])} to "
-        f"{human_size(sizes[-1])}, workload {chart.name}, of {', '.join(shown)}. "
+        f"{human_size(sizes[-1])}, workload {chart.name}, of {', '.join(rates)}. "
         f"{_throughput_finding(chart)}.",
         caption="Higher is faster. Each copy's throughput is libc's times their paired ratio. "
         "Dotted lines: a transfer as large as that cache (a copy touches twice its size). "
@@ -124,16 +120,11 @@ def throughput_picture(
         figure=figure,
         table=Table(
             "GB/s",
-            ["size", *shown],
+            ["size", *rates],
             [
                 [
                     human_size(size),
-                    *(
-                        f"{p.gb_per_s:.3g}"
-                        if (p := chart.copies[name].get(size)) and p.gb_per_s
-                        else "-"
-                        for name in shown
-                    ),
+                    *(f"{own[size]:.3g}" if size in own else "-" for own in rates.values()),
                 ]
                 for size in sizes
             ],
@@ -175,17 +166,8 @@ def overview_picture(
     figure = new_figure(8, 4.6)
     axes = figure.add_subplot()
     for chart, colour, marker in zip(shown, (OURS, *OTHERS), MARKERS):
-        ours = sorted((size, p.ratio) for size, p in chart.copies[ROUTINE].items() if p.ratio)
-        axes.errorbar(
-            [size for size, _ in ours],
-            [ratio.median for _, ratio in ours],
-            yerr=bars_of(ratio for _, ratio in ours),
-            color=colour,
-            marker=marker,
-            markersize=4.5,
-            elinewidth=1.2,
-            label=in_words(chart),
-        )
+        name = in_words(chart)
+        _draw_ratios(axes, chart, color=colour, marker=marker, elinewidth=1.2, label=name)
     axes.axhline(1, color=LIBC_COLOUR, linewidth=1)
     axes.set_yscale("log")
     axes.set_ylim(*_drawn_range(shown))
@@ -228,10 +210,9 @@ def ratio_picture(
     figure = _ratio_figure(shown, machine) if shown else new_figure(8, 0.6)
     means = ", ".join(f"{chart.name} {chart.mean_ratio(ROUTINE):.2f}" for chart in charts)
     worst, where = min(
-        (point.ratio.median, f"{chart.name} {human_size(size)}")
+        (ratio.median, f"{chart.name} {human_size(size)}")
         for chart in charts
-        for size, point in chart.copies[ROUTINE].items()
-        if point.ratio
+        for size, ratio in chart.ratios(ROUTINE).items()
     )
     headline(
         figure,
@@ -284,13 +265,12 @@ def _ratio_figure(shown: Sequence[Chart], machine: Mapping[str, Any]) -> Figure:
 def _drawn_range(charts: Sequence[Chart]) -> tuple[float, float]:
     """A range that holds all medians, and the routine's intervals near these. It cuts the ends of a
     few very wide intervals, which would flatten all else."""
-    ratios = [p.ratio for chart in charts for p in chart.copies[ROUTINE].values() if p.ratio]
+    ratios = [ratio for chart in charts for ratio in chart.ratios(ROUTINE).values()]
     others = [
-        p.ratio.median
+        ratio.median
         for chart in charts
         for name in [*chart.rivals, *([chart.told] if chart.told else [])]
-        for p in chart.copies[name].values()
-        if p.ratio
+        for ratio in chart.ratios(name).values()
     ]
     medians = [ratio.median for ratio in ratios]
     low = max(min(ratio.low for ratio in ratios), min(medians) / 1.25)
@@ -298,9 +278,14 @@ def _drawn_range(charts: Sequence[Chart]) -> tuple[float, float]:
     return min(0.9, low / 1.03), max([1.15, high, *others]) * 1.08
 
 
+def _draw_ratios(axes: Axes, chart: Chart, **style: Any) -> None:
+    """The routine's, with their intervals."""
+    ours = chart.ratios(ROUTINE)
+    medians = [ratio.median for ratio in ours.values()]
+    axes.errorbar(list(ours), medians, yerr=bars_of(ours.values()), markersize=4.5, **style)
+
+
 def _ratio_panel(axes: Axes, chart: Chart) -> None:
-    ours = {size: point.ratio for size, point in chart.copies[ROUTINE].items() if point.ratio}
-    sizes = sorted(ours)
     floor_sizes = sorted(chart.floor)
     if floor_sizes:
         axes.fill_between(
@@ -312,28 +297,22 @@ def _ratio_panel(axes: Axes, chart: Chart) -> None:
             linewidth=0,
             label="libc against libc (noise)",
         )
-    best = {}
+    best: dict[int, float] = {}
     for name in chart.rivals:
-        for size, point in chart.copies[name].items():
-            if point.ratio:
-                best[size] = max(best.get(size, 0), point.ratio.median)
+        for size, ratio in chart.ratios(name).items():
+            best[size] = max(best.get(size, 0), ratio.median)
     if best:
         drawn = sorted(best.items())
         axes.plot(*zip(*drawn), color=OTHERS[0], linewidth=1.2, label="best other copy")
     if chart.told:
-        told = {size: p.ratio.median for size, p in chart.copies[chart.told].items() if p.ratio}
+        told = [(size, ratio.median) for size, ratio in chart.ratios(chart.told).items()]
         label = "asterope's entry point for it"
-        axes.plot(
-            *zip(*sorted(told.items())), color=OURS, linestyle="--", linewidth=1.2, label=label
-        )
-    medians = [ours[size].median for size in sizes]
-    axes.errorbar(
-        sizes,
-        medians,
-        yerr=bars_of(ours[size] for size in sizes),
+        axes.plot(*zip(*told), color=OURS, linestyle="--", linewidth=1.2, label=label)
+    _draw_ratios(
+        axes,
+        chart,
         color=OURS,
         marker="o",
-        markersize=4.5,
         linewidth=2,
         elinewidth=1.4,
         capsize=2.5,
@@ -342,10 +321,10 @@ def _ratio_panel(axes: Axes, chart: Chart) -> None:
     axes.axhline(1, color=LIBC_COLOUR, linewidth=1)
     axes.set_yscale("log")
     axes.grid(True, axis="y")
-    worst = min(sizes, key=lambda size: ours[size].median)
+    lowest, at = min((ratio.median, size) for size, ratio in chart.ratios(ROUTINE).items())
     axes.set_title(
-        f"{in_words(chart)}\nmean {chart.mean_ratio(ROUTINE):.2f}, lowest {ours[worst].median:.2f} "
-        f"(at {human_size(worst)})",
+        f"{in_words(chart)}\nmean {chart.mean_ratio(ROUTINE):.2f}, lowest {lowest:.2f} "
+        f"(at {human_size(at)})",
         fontsize=10.5,
     )
 
@@ -354,13 +333,9 @@ def _ratio_table(charts: Sequence[Chart]) -> Table:
     sizes = sorted({size for chart in charts for size in chart.copies[ROUTINE]})
 
     def cell(chart: Chart, size: int) -> str:
-        point = chart.copies[ROUTINE].get(size)
-        floor = chart.floor.get(size)
-        if point is None or point.ratio is None:
-            return "-"
-        return interval_text(point.ratio) + (
-            f", noise {floor.low:.2f}..{floor.high:.2f}" if floor else ""
-        )
+        ratio, floor = chart.ratios(ROUTINE).get(size), chart.floor.get(size)
+        noise = f", noise {floor.low:.2f}..{floor.high:.2f}" if ratio and floor else ""
+        return interval_text(ratio) + noise
 
     return Table(
         "x libc: median (95 % interval), and the interval of libc against itself",

@@ -16,7 +16,7 @@ from ..profile.schema import read_checked
 from ..profile.text import Kind
 from ..provisional import doubt_of, warning, why_provisional
 from ..text_file import open_to_read
-from . import bench, sample_log
+from . import sample_log
 
 # Longer than any line of a log, and than any bench results.
 MAXIMUM_LINE = 64 << 20
@@ -28,7 +28,7 @@ class Inputs:
 
     profile: Profile | None = None
     log: sample_log.SampleLog | None = None
-    bench: bench.Bench | None = None
+    bench: Mapping[str, Any] | None = None
     proof: Mapping[str, Any] | None = None
     trial: Mapping[str, Any] | None = None
     check: Mapping[str, Any] | None = None
@@ -50,8 +50,7 @@ class Inputs:
         found = []
         if self.profile is not None and (doubt := doubt_of(self.profile.raw)):
             found.append(warning(doubt, "these winners are"))
-        noises = [self.bench.noise] if self.bench is not None else []
-        noises += [self.diagnosis.get("noise", {})] if self.diagnosis is not None else []
+        noises = [one.get("noise", {}) for one in (self.bench, self.diagnosis) if one is not None]
         for doubt in filter(None, map(why_provisional, noises)):
             found.append(warning(doubt, "these figures are"))
         return found
@@ -115,8 +114,7 @@ def _read(path: str) -> tuple[str, Any]:
             stem = "modes" if name in ("check", "diagnosis") else given.removeprefix("asterope-")
             schema = Path(__file__).parents[1] / f"{stem}.schema.json"
             check = partial(_refuse_false_intervals, kind.remedy)
-            raw = read_checked(path, kind, schema, check, content)
-            return name, bench.build_bench(raw) if name == "bench" else raw
+            return name, read_checked(path, kind, schema, check, content)
     if not isinstance(whole, dict) or given == "asterope-profile":
         return "profile", load_profile(path, content)
     raise BadInput(
@@ -146,16 +144,15 @@ def _json(text: bytes) -> Any:
 
 
 def _refuse_other_machines(kinds: Mapping[str, Any], names: Mapping[str, str]) -> None:
-    prints = {
-        kind: _machine_of(content)["fingerprint"]
-        for kind, content in kinds.items()
-        if kind not in ("proof", "trial") and _machine_of(content).get("fingerprint")
-    }
-    order = [one for one in ("profile", "log", "bench", "check", "diagnosis") if one in prints]
-    for kind in order[1:]:
-        if prints[kind] != prints[order[0]]:
+    found = [
+        (one_line(names[kind]), fingerprint)
+        for kind in ("profile", "log", "bench", "check", "diagnosis")
+        if kind in kinds and (fingerprint := _machine_of(kinds[kind]).get("fingerprint"))
+    ]
+    for name, fingerprint in found[1:]:
+        first, known = found[0]
+        if fingerprint != known:
             raise BadInput(
-                f"{one_line(names[kind])}: of another machine (fingerprint "
-                f"{one_line(prints[kind])[:40]}) than {one_line(names[order[0]])} "
-                f"({one_line(prints[order[0]])[:40]}): name files of one machine"
+                f"{name}: of another machine (fingerprint {one_line(fingerprint)[:40]}) than "
+                f"{first} ({one_line(known)[:40]}): name files of one machine"
             )

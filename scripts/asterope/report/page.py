@@ -43,10 +43,11 @@ def make_sections(inputs: Inputs) -> list[Section]:
     """All that the inputs can show; sections without a picture are left out."""
     set_up()
     series = find_series(inputs)
+    peers = _peers(inputs, series)
     sections = [
         Section("trial", "A program", "", trial_pictures(inputs.trial) if inputs.trial else []),
-        Section("ratio", "Against libc", AGAINST, _ratio_pictures(inputs, series)),
-        Section("throughput", "Throughput", "", _throughput_pictures(inputs, series)),
+        Section("ratio", "Against libc", AGAINST, _ratio_pictures(inputs, series, peers)),
+        Section("throughput", "Throughput", "", _throughput_pictures(inputs, series, peers)),
         Section("search", "The search", "", _search_pictures(inputs)),
         Section(
             "intervals",
@@ -97,7 +98,7 @@ def render_page(inputs: Inputs, sections: Sequence[Section]) -> str:
         },
         facts=words.machine_facts(machine),
         trust=words.search_facts(inputs),
-        copies=list(inputs.bench.copies.items()) if inputs.bench else [],
+        copies=inputs.bench["copies"] if inputs.bench else [],
     )
 
 
@@ -114,14 +115,13 @@ def _name_apart(pictures: Sequence[Picture]) -> None:
 
 def _peers(inputs: Inputs, series: Series) -> list[str]:
     """All copies, in one order for all pictures. So each copy looks the same in all."""
-    names = list(inputs.bench.copies) if inputs.bench else []
+    names = [copy["name"] for copy in inputs.bench["copies"]] if inputs.bench else []
     names += [name for chart in series.charts for name in chart.copies]
     names += [name for cells in series.labelled.values() for c in cells for name in c.copies]
     return list(dict.fromkeys(names))
 
 
-def _ratio_pictures(inputs: Inputs, series: Series) -> list[Picture]:
-    peers = _peers(inputs, series)
+def _ratio_pictures(inputs: Inputs, series: Series, peers: Sequence[str]) -> list[Picture]:
     libc_name = str(inputs.machine.get("libc", "libc"))
     suites: dict[str, list[Chart]] = {}
     for chart in series.charts:
@@ -140,12 +140,11 @@ def _ratio_pictures(inputs: Inputs, series: Series) -> list[Picture]:
     return [picture for picture in pictures if picture is not None]
 
 
-def _throughput_pictures(inputs: Inputs, series: Series) -> list[Picture]:
-    peers = _peers(inputs, series)
+def _throughput_pictures(inputs: Inputs, series: Series, peers: Sequence[str]) -> list[Picture]:
     return [
         throughput_picture(chart, inputs.machine, peers, series.source)
         for chart in series.charts
-        if any(p.gb_per_s for points in chart.copies.values() for p in points.values())
+        if chart.rates
     ]
 
 

@@ -95,13 +95,9 @@ class SampleLog:
         return self.header["machine"]
 
     @cached_property
-    def options(self) -> Mapping[str, Any]:
-        return self.header["options"]
-
-    @cached_property
     def weights(self) -> Mapping[str, float]:
         """The weight of each workload in scores, without those of weight 0."""
-        given = self.options["weights"]
+        given = self.header["options"]["weights"]
         weights = {w: float(given[w]) for w in WORKLOADS if given.get(w, 0) > 0}
         return weights or dict.fromkeys(BALANCED, 1.0)
 
@@ -165,24 +161,6 @@ def _why(error: Exception) -> str:
     return text if text.isprintable() else ascii(text)
 
 
-def _time(value: object) -> float:
-    if type(value) not in (int, float) or not 0 < value < 1e18:
-        raise ValueError("a time is not above 0")
-    return float(value)
-
-
-def _workload(value: object) -> str:
-    if value not in WORKLOADS:
-        raise ValueError("names an unknown workload")
-    return str(value)
-
-
-def _candidate(value: object, log: SampleLog) -> str:
-    if not isinstance(value, str) or log.pipelines.named(value) is None:
-        raise ValueError("names a candidate that does not exist")
-    return value
-
-
 class _Reader:
     """Takes a log line by line.
 
@@ -200,7 +178,7 @@ class _Reader:
 
     def add(self, fields: Mapping[str, Any]) -> None:
         if "candidate" in fields:
-            self._trial(fields)
+            self._sample(fields)
         elif "step" in fields:
             self._step(fields["step"])
         elif "hit" in fields:
@@ -225,25 +203,31 @@ class _Reader:
                 raise ValueError("a number is out of range")
             self._size = self._log.sizes.setdefault(size_bytes, SizeSamples(size_bytes))
 
-    def _trial(self, fields: Mapping[str, Any]) -> None:
+    def _sample(self, fields: Mapping[str, Any]) -> None:
         self._log.samples += 1
         if self._size is None:
             return
         if fields["size"] != self._size.bytes:
             raise ValueError("is of another size than its step")
-        ns, key = _time(fields["ns"]), (_workload(fields["workload"]), fields["round"])
-        name = fields["candidate"]
+        ns, workload, name = fields["ns"], fields["workload"], fields["candidate"]
+        if type(ns) not in (int, float) or not 0 < ns < 1e18:
+            raise ValueError("a time is not above 0")
+        if workload not in WORKLOADS:
+            raise ValueError("names an unknown workload")
+        key = workload, fields["round"]
         if isinstance(name, str) and name.startswith(REFERENCE):
             return
         if name not in self._known:
-            self._known[_candidate(name, self._log)] = name
+            if not isinstance(name, str) or self._log.pipelines.named(name) is None:
+                raise ValueError("names a candidate that does not exist")
+            self._known[name] = name
         if key != self._round:
             self.close()
             self._round = key
         elif self._disturbed:  # it is timed once more: only the last try counts
             self._times.clear()
         self._disturbed = False
-        self._times.append((self._known[name], ns))
+        self._times.append((self._known[name], float(ns)))
 
     def close(self) -> None:
         """A round has ended: its times become samples."""

@@ -6,12 +6,13 @@ import math
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from itertools import product
 from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.colors import LogNorm
 from matplotlib.patches import Rectangle
-from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
+from matplotlib.ticker import FuncFormatter
 
 from ..profile import Profile
 from ..render import human_size
@@ -118,36 +119,28 @@ def planes_picture(log: SampleLog, sizes: Sequence[SizeScores]) -> Picture | Non
     drawn = [(s, plane) for s in sizes if (plane := plane_of(log.tuples, s)) and len(plane[1]) > 1]
     if not drawn:
         return None
-    rows = -(-len(drawn) // 3)
     figure, grid, all_axes = panels(
         len(drawn), 3, lambda columns, rows: (max(8, 3.8 * columns + 0.4), 2.35 * rows + 1.5)
     )
     image = None
     table_rows = []
     for axes, (of_size, (base, plane)) in zip(all_axes, drawn):
-        image = _draw_plane(axes, log, log.tuples[of_size.winner], of_size, base, plane)
+        image = _draw_plane(axes, log, of_size, base, plane)
         ranked = sorted(plane.values(), key=lambda name: -of_size.scores[name])
         row = [human_size(of_size.size), of_size.winner, family_name(base), f"{len(plane)}"]
         for name in (ranked[0], ranked[-1]):
             row += [name, f"{_slower(of_size, name):+.1f} %"]
         table_rows.append(row)
-    headline(
-        figure,
-        "Prefetch size and distance: dark is as fast as the winner (red frame)",
-    )
+    headline(figure, "Prefetch size and distance: dark is as fast as the winner (red frame)")
     figure.supxlabel("prefetch distance PD (cache lines ahead)", fontsize=10.5)
     figure.supylabel("prefetch size PS (cache lines)", fontsize=10.5)
     bar = figure.colorbar(
-        image,
-        ax=grid,
-        location="top",
-        shrink=0.6,
-        aspect=40,
-        pad=0.01 if rows > 3 else 0.04,
+        image, ax=grid, location="top", shrink=0.6, aspect=40, pad=0.01 if len(grid) > 3 else 0.04
     )
-    _per_cent(bar.ax.xaxis)
+    plain_log_axis(bar.ax.xaxis, [NEAR, 1, 2, 5, 10, 20, FAR])
+    bar.ax.xaxis.set_major_formatter(FuncFormatter(_per_cent))
     bar.set_label("slower than the winner of that size")
-    leads = "the winner" if all(s.chosen for s in sizes) else "who leads so far"
+    leads = "the winner" if all(s.chosen for s in sizes) else "the leader so far"
     return Picture(
         name="search-prefetch",
         title="Prefetch size and distance",
@@ -174,14 +167,10 @@ def _slower(of_size: SizeScores, name: str) -> float:
 
 
 def _draw_plane(
-    axes: Axes,
-    log: SampleLog,
-    winner: Any,
-    of_size: SizeScores,
-    base: Any,
-    plane: Mapping[tuple[int, int], str],
+    axes: Axes, log: SampleLog, of_size: SizeScores, base: Any, plane: Mapping[tuple[int, int], str]
 ) -> object:
     """The panel of one size. Returns the image that a colour bar needs."""
+    winner = log.tuples[of_size.winner]
     distances = list(log.pipelines.VALUES["pd"])
     possible = {
         ps
@@ -211,16 +200,9 @@ def _draw_plane(
     return image
 
 
-def _per_cent(axis: object) -> None:
-    ticks = [NEAR, 1, 2, 5, 10, 20, FAR]
-    axis.set_major_locator(FixedLocator(ticks))  # type: ignore[attr-defined]
-    axis.set_minor_locator(NullLocator())  # type: ignore[attr-defined]
-
-    def text(value: float, _position: int) -> str:
-        sign = "≤" if value == NEAR else "≥" if value == FAR else ""
-        return f"{sign}{value:g} %"
-
-    axis.set_major_formatter(FuncFormatter(text))  # type: ignore[attr-defined]
+def _per_cent(value: float, _position: int) -> str:
+    sign = "≤" if value == NEAR else "≥" if value == FAR else ""
+    return f"{sign}{value:g} %"
 
 
 # --- RT x ST --------------------------------------------------------------------------------------
@@ -230,24 +212,20 @@ def families_picture(log: SampleLog, sizes: Sequence[SizeScores]) -> Picture | N
     """A row a size, a column for each register and store type: the best of these, x libc."""
     if not sizes:
         return None
-    kinds = {
-        (t.rt, t.st): None
-        for rt in log.pipelines.VALUES["rt"]
-        for st in log.pipelines.VALUES["lt"]
-        for t in log.tuples.values()
-        if (t.rt, t.st) == (rt, st)
-    }
-    columns = list(kinds)
+    timed = {(t.rt, t.st) for t in log.tuples.values()}
+    possible = product(*(log.pipelines.VALUES[axis] for axis in ("rt", "st")))
+    columns = [kind for kind in possible if kind in timed]
     values = [
         [s.scores[s.leaders[kind]] if kind in s.leaders else math.nan for kind in columns]
         for s in sizes
     ]
     figure = new_figure(max(8, 1.6 + 0.78 * len(columns)), 2.2 + 0.33 * len(sizes))
     axes = figure.add_subplot()
-    winners = [log.tuples[s.winner] for s in sizes]
     names = [
-        f"{rt.replace('_', chr(10))}\n{'non-temp.' if st == 'NT' else 'plain'}" for rt, st in kinds
+        f"{rt.replace('_', chr(10))}\n{'non-temp.' if st == 'NT' else 'plain'}"
+        for rt, st in columns
     ]
+    winners = [log.tuples[s.winner] for s in sizes]
     framed = [columns.index((w.rt, w.st)) for w in winners]
     image = _draw_ratios(axes, values, names, [human_size(s.size) for s in sizes], framed)
     axes.set_ylabel("transfer size")
@@ -259,7 +237,6 @@ def families_picture(log: SampleLog, sizes: Sequence[SizeScores]) -> Picture | N
     bar = figure.colorbar(image, ax=axes, location="right", aspect=30, pad=0.02)
     plain_log_axis(bar.ax.yaxis, [0.5, 0.7, 1, 1.4, 2])
     bar.set_label("libc's time over the copy's", color=MUTED)
-    weighed = ", ".join(log.weights)
     return Picture(
         name="search-registers",
         title="Registers and stores",
@@ -268,8 +245,8 @@ def families_picture(log: SampleLog, sizes: Sequence[SizeScores]) -> Picture | N
         "names them.",
         caption="Blue: faster than libc; red: slower; framed: the winner. Each figure, x libc, is "
         "of one copy: the best among the most-timed ones of its kind. It is the geometric mean "
-        f"over {weighed} of the medians of all its samples. Kinds that were dropped early have few "
-        "samples, and rough figures.",
+        f"over {', '.join(log.weights)} of the medians of all its samples. Kinds that were dropped "
+        "early have few samples, and rough figures.",
         figure=figure,
         table=Table(
             "The best of each kind: RT LT ST PT PS PD, x libc",
@@ -295,16 +272,16 @@ def _draw_ratios(
     values: Sequence[Sequence[float]],
     columns: Sequence[object],
     rows: Sequence[object],
-    framed: Sequence[int | None] = (),
+    framed: Sequence[int],
 ) -> object:
-    """A cell for each ratio, with its number: blue above 1, red below. `framed`: a column of each
-    row that is to stand out. Returns the image that a colour bar needs."""
+    """A cell for each ratio, with its number: blue above 1, red below. `framed`: the column of each
+    row that stands out. Returns the image that a colour bar needs."""
     image = heat_map(axes, values, columns, rows, cmap="RdBu", norm=LogNorm(0.5, 2), linewidth=1)
     for y, row in enumerate(values):
         for x, value in enumerate(row):
             if math.isnan(value):
                 continue
-            stands_out = y < len(framed) and framed[y] == x
+            stands_out = framed[y] == x
             axes.text(
                 x + 0.5,
                 y + 0.5,

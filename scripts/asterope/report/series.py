@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import geometric_mean
+from typing import Any
 
 from ..profile import Profile, Ratio
-from .bench import LIBC, ROUTINE, Bench, Cell, ratio_of
+from .bench import LIBC, ROUTINE, Cell, cells_of, marked, ratio_of
 from .inputs import Inputs
 from .sample_log import WORKLOADS
 
@@ -55,6 +56,15 @@ class Chart:
         return sorted({size for points in self.copies.values() for size in points})
 
     @property
+    def rates(self) -> dict[str, dict[int, float]]:
+        """1e9 bytes a second by size, of the copies that have some."""
+        found = {
+            name: {size: point.gb_per_s for size, point in points.items() if point.gb_per_s}
+            for name, points in self.copies.items()
+        }
+        return {name: rates for name, rates in found.items() if rates}
+
+    @property
     def rivals(self) -> list[str]:
         """The other copies: not libc, the routine, its entry points, or those of more threads."""
         apart = {ROUTINE, LIBC} | self.threaded | self.ours
@@ -69,18 +79,22 @@ class Chart:
     @property
     def is_noise(self) -> bool:
         """Whether the routine's interval overlaps that of libc against itself at all sizes."""
-        ours = {size: point.ratio for size, point in self.copies[ROUTINE].items() if point.ratio}
         return all(
             size in self.floor
             and ratio.low <= self.floor[size].high
             and ratio.high >= self.floor[size].low
-            for size, ratio in ours.items()
+            for size, ratio in self.ratios(ROUTINE).items()
         )
+
+    def ratios(self, name: str) -> dict[int, Ratio]:
+        """By rising size; a copy may lack those of some sizes, or all."""
+        points = sorted(self.copies.get(name, {}).items())
+        return {size: point.ratio for size, point in points if point.ratio}
 
     def mean_ratio(self, name: str) -> float | None:
         """Geometric mean over the sizes; None if the copy has no ratio."""
-        ratios = [p.ratio.median for p in self.copies.get(name, {}).values() if p.ratio]
-        return geometric_mean(ratios) if ratios else None
+        medians = [ratio.median for ratio in self.ratios(name).values()]
+        return geometric_mean(medians) if medians else None
 
 
 @dataclass(frozen=True)
@@ -95,7 +109,7 @@ class Series:
 
 def find_series(inputs: Inputs) -> Series:
     """The series of the bench results, else of the profile, else an empty one."""
-    if inputs.bench is not None and inputs.bench.cells:
+    if inputs.bench is not None and inputs.bench["results"]:
         return _of_bench(inputs.bench)
     if inputs.profile is not None:
         charts = _of_profile(inputs.profile)
@@ -104,19 +118,20 @@ def find_series(inputs: Inputs) -> Series:
     return Series([], {}, "")
 
 
-def _of_bench(bench: Bench) -> Series:
+def _of_bench(bench: Mapping[str, Any]) -> Series:
     groups: dict[tuple[str, str, int, str | None], list[Cell]] = {}
-    for cell in bench.cells:
+    for cell in cells_of(bench):
         key = (cell.suite, cell.workload, cell.threads, cell.weighting)
         groups.setdefault(key, []).append(cell)
     charts: list[Chart] = []
     labelled: dict[str, list[Cell]] = {}
+    threaded, ours = marked(bench, "threaded"), marked(bench, "ours")
     for (suite, workload, threads, _), cells in groups.items():
         sizes = {cell.size for cell in cells}
         if len(sizes) < max(2, len(cells)) or None in sizes:
             labelled.setdefault(suite, []).extend(cells)
             continue
-        copies: dict[str, dict[int, Point]] = {name: {} for name in bench.copies}
+        copies: dict[str, dict[int, Point]] = {one["name"]: {} for one in bench["copies"]}
         for cell in sorted(cells, key=lambda cell: cell.size or 0):
             for name, timing in cell.copies.items():
                 paired = cell.copies.get(LIBC) if timing.ratio else None
@@ -125,10 +140,10 @@ def _of_bench(bench: Bench) -> Series:
                 copies.setdefault(name, {})[cell.size or 0] = Point(rate, timing.ratio)
         floor = {cell.size or 0: cell.noise_floor for cell in cells}
         present = {name: points for name, points in copies.items() if points}
-        charts.append(Chart(suite, workload, threads, present, floor, bench.threaded, bench.ours))
+        charts.append(Chart(suite, workload, threads, present, floor, threaded, ours))
     charts = _without_repetitions(charts)
-    function = "" if bench.operation == "memcpy" else f" of {bench.operation}"
-    return Series(charts, labelled, f"asterope-bench{function}, {bench.rounds} paired rounds")
+    function = "" if bench["operation"] == "memcpy" else f" of {bench['operation']}"
+    return Series(charts, labelled, f"asterope-bench{function}, {bench['rounds']} paired rounds")
 
 
 def _without_repetitions(charts: Sequence[Chart]) -> list[Chart]:

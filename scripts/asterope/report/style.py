@@ -125,9 +125,9 @@ def panels(
     return figure, grid, list(grid.flat[:count])
 
 
-def row_axis(axes: Axes, names: Sequence[str], **options: Any) -> None:
+def row_axis(axes: Axes, names: Sequence[str]) -> None:
     """The y axis: a name for each row, the first one on top."""
-    axes.set_yticks(range(len(names)), names, **options)
+    axes.set_yticks(range(len(names)), names)
     axes.set_ylim(len(names) - 0.4, -0.6)
     axes.tick_params(axis="y", length=0)
 

@@ -10,7 +10,7 @@ from ..figures import duration_text
 from ..profile import Profile
 from ..render import human_size, what_is_missing
 from ..spaces.kinds import MEMCPY
-from .bench import ROUTINE, Bench, Cell
+from .bench import ROUTINE, Cell, cells_of, marked
 from .inputs import Inputs
 from .program import proof_finding, said_by
 from .sample_log import SampleLog
@@ -100,7 +100,7 @@ def findings(inputs: Inputs) -> list[str]:
 
 def losses_of(inputs: Inputs) -> list[Mapping[str, Any]]:
     """The losses of the reported function in the exam at the end of the search, worst first."""
-    operation = inputs.bench.operation if inputs.bench else MEMCPY
+    operation = inputs.bench["operation"] if inputs.bench else MEMCPY
     exams = inputs.profile.raw.get("exam", {}) if inputs.profile else {}
     losses = exams.get(operation, {}).get("losses", ())
     return sorted(losses, key=lambda loss: loss["ratio"]["median"])
@@ -136,34 +136,35 @@ def standing(cell: Cell, apart: Collection[str] = ()) -> tuple[float, bool] | No
     return ours.ratio.median, not any(r.versus and r.versus.low > noise for r in rivals)
 
 
-def _bench_findings(bench: Bench) -> list[str]:
-    apart = bench.threaded | bench.ours
-    stood = [(cell, s) for cell in bench.cells if (s := standing(cell, apart)) is not None]
+def _bench_findings(bench: Mapping[str, Any]) -> list[str]:
+    apart = marked(bench, "threaded") | marked(bench, "ours")
+    stood = [(cell, s) for cell in cells_of(bench) if (s := standing(cell, apart)) is not None]
     if not stood:
         return ["The bench results have no figures of asterope against libc."]
     first = sum(1 for _, (_, leads) in stood if leads)
     slower = sum(1 for cell, _ in stood if cell.copies[ROUTINE].ratio.high < cell.noise_floor.low)
     worst, (least, _) = min(stood, key=lambda both: both[1][0])
-    peers = sum(1 for name in bench.copies if name not in apart - {ROUTINE})
-    function = "" if bench.operation == "memcpy" else f"'s {bench.operation}"
-    rivals = "copies on one thread" if bench.operation == "memcpy" else "that were timed"
+    peers = sum(1 for copy in bench["copies"] if copy["name"] not in apart - {ROUTINE})
+    copies = bench["operation"] == MEMCPY
+    function = "" if copies else f"'s {bench['operation']}"
+    rivals = "copies on one thread" if copies else "that were timed"
     sentences = [
         f"asterope{function} is the best of {peers} {rivals}, or as good as the best within the "
         f"noise, in {first} of {len(stood)} cells ({100 * first / len(stood):.0f} %).",
         f"Against libc it does worst in {worst.suite} {worst.workload} {worst.label}: "
         f"{least:.2f} x libc. It is slower beyond the noise in {slower} of {len(stood)} cells.",
     ]
-    if not bench.complete:
+    if not bench["complete"]:
         sentences.append("The bench was stopped: these are the cells that it got to.")
-    if bench.left_out:
-        reasons = "; ".join(f"{name} ({reason})" for name, reason in bench.left_out)
+    if bench["left_out"]:
+        reasons = "; ".join(f"{copy['name']} ({copy['reason']})" for copy in bench["left_out"])
         sentences.append(f"Left out: {reasons}.")
     return sentences
 
 
 def progress(log: SampleLog) -> str:
     """The progress of a run whose log has no end."""
-    sizes = f"{len(log.sizes)} of {len(log.options['sizes'])}"
+    sizes = f"{len(log.sizes)} of {len(log.header['options']['sizes'])}"
     last = log.steps[-1] if log.steps else "none"
     torn = " Its last line is not whole and was left out." if log.torn else ""
     return (

@@ -1,4 +1,4 @@
-"""The course of scripts/tune: it sets up, builds, searches, renders and names what it has made."""
+"""The course of scripts/tune: it sets up, builds, searches, renders and names its results."""
 
 from __future__ import annotations
 
@@ -16,10 +16,11 @@ from pathlib import Path
 from ..command_line import DONE, run, show
 from ..faults import Failure, one_line
 from ..interrupt import run_in_foreground
+from ..preload_link import preloading
 from . import plan
 from .declared import SEARCH, declared
 from .request import Request, read
-from .setup import call
+from .setup import call, require_success
 
 PROGRAM = "scripts/tune"
 
@@ -33,13 +34,6 @@ def say(text: str) -> None:
     show(text, sys.stderr)
 
 
-def require_success(command: Sequence[str | Path]) -> None:
-    """Runs a program; where it fails, it has said why, and its exit code ends this one."""
-    code = run_in_foreground([str(word) for word in command])
-    if code:
-        raise SystemExit(code)
-
-
 def _help(tool: Path) -> int:
     """Help installs and builds nothing: its reader may not have decided yet."""
     show(Path(__file__).with_name("help.txt").read_text(encoding="ascii"))
@@ -51,7 +45,7 @@ def _help(tool: Path) -> int:
 
 
 def _identity(name: str) -> tuple[int, int, int] | None:
-    """Tells this file from others, and from itself at another time; None: it is not there."""
+    """Another file has another one, and so has this file once it is replaced. None: no file."""
     with suppress(OSError):
         found = os.stat(name)
         return found.st_dev, found.st_ino, found.st_mtime_ns
@@ -111,7 +105,7 @@ class Course:
                     generate = request.build / "asterope-generate"
                     require_success([generate, request.profile, "-o", self._profile.parent])
                 return False
-            reasons = checked.stdout.partition("\n\n")[0]  # what follows does not matter
+            reasons = checked.stdout.partition("\n\n")[0]  # the rest does not matter
             say(f"tuning again: {reasons.strip()}")
         if request.keeps_log and not request.resume:
             Path(request.trials).unlink(missing_ok=True)
@@ -120,11 +114,11 @@ class Course:
         before = _identity(request.profile)
         code = run_in_foreground([str(self._tool), "-o", request.profile, *request.options])
         if code:
-            # Refused: the profile is what it was, maybe a better one than this would have been.
+            # The search was refused. The old profile is still there, and may be a good one.
             if code == 2 and vouched:
                 stamp.write_bytes(vouched)
             raise SystemExit(code)
-        # What went into a device or a pipe is not there to be kept.
+        # A device or a pipe keeps nothing.
         is_file = self._profile.is_file()
         if not self._profile.exists() or (is_file and _identity(request.profile) == before):
             raise Failure(
@@ -171,24 +165,16 @@ class Course:
             say(f"the profile of {request.program}: {request.profile}")
             say("programs with libraries of their own: " + "".join(f"{name}/ " for name in kept))
         say(f"the routine as a library: {library}")
-        preload = str(self._preload)
-        if re.search(r"[ :]", preload):
-            # ld.so splits LD_PRELOAD there, and takes no quotes.
-            say(
-                f"to try it: ln -s '{preload}' ~/asterope_preload.so; "
-                "LD_PRELOAD=~/asterope_preload.so YOUR-PROGRAM"
-            )
-        else:
-            say(f"to try it: LD_PRELOAD={preload} YOUR-PROGRAM")
+        say(f"to try it: {preloading(self._preload, 'YOUR-PROGRAM')}")
 
     def say_doubt(self) -> None:
-        """Says how far noise may have decided the result, and what would help."""
+        """Warns of a result that noise may have decided, and names the remedy."""
         doubt = _said([self._tool, "check", self._request.profile]).stderr.strip()
         if doubt:
             say(f"{doubt}, with scripts/tune --retune")
 
     def _share(self, runs: dict[str, list[str | Path]]) -> None:
-        from .. import share  # what it imports takes as long as a refusal
+        from .. import share  # its imports take as long as a whole refusal
 
         request = self._request
         with tempfile.TemporaryDirectory() as folder:
@@ -229,7 +215,7 @@ def _tune(root: Path, words: Sequence[str]) -> int:
     has_searched = course.search()
     if request.generate:
         course.compile_routine()
-    course.build_the_rest("building what is left")
+    course.build_the_rest("building the rest")
     if request.generate:
         course.compare(has_searched)
         course.name_all()

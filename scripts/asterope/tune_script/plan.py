@@ -1,4 +1,4 @@
-"""Says what a run of scripts/tune will do, and about how long each part takes."""
+"""Names the parts of a run of scripts/tune, and about how long each takes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ def _build_minutes() -> int:
 
 
 def _search_time(request: Request) -> str:
-    """Memory bounds the search, not the CPU's speed; the search itself says what is left."""
+    """Memory bounds the search, not the CPU's speed. The search itself tells the rest of its
+    time."""
     words = " ".join(request.options).replace("=", " ")
     if "--time-budget" in words:
         return "as long as it may"

@@ -1,4 +1,4 @@
-"""Reads the command line of scripts/tune, and refuses at once what cannot be meant.
+"""Reads the command line of scripts/tune, and refuses mistakes at once.
 
 The words are read from left to right. argparse would take the value behind a misspelt option for a
 command, and complain about that one.
@@ -56,14 +56,14 @@ class Request:
     recording: str = ""  # of it
     profile: str = ""
     trials: str = ""  # the log of the search
-    share: str = ""  # what is packed for others
+    share: str = ""  # the file that is packed for others
     keeps_log: bool = False  # for that
     command: str = SEARCH  # of asterope-tune
     operands: int = 0  # of that
-    places: list[str] = field(default_factory=list)  # what asterope-generate is told of a map
-    given: list[str] = field(default_factory=list)  # for the tool where it only answers
+    places: list[str] = field(default_factory=list)  # asterope-generate's option for a map
+    given: list[str] = field(default_factory=list)  # for the tool if it only answers
     options: list[str] = field(default_factory=list)  # for its search, without the profile's name
-    deciding: list[str] = field(default_factory=list)  # those that can change what is found
+    deciding: list[str] = field(default_factory=list)  # those that can change the result
 
     @property
     def build(self) -> Path:
@@ -155,7 +155,7 @@ def _take_option(request: Request, name: str, value: str, together: list[str]) -
         request.profile = value
         return
     if name in ("--version", "--system", "--user"):
-        # Generators find what is in the user's or the system's place: nothing is rendered.
+        # Generators find the user's and the system's profile: nothing is rendered.
         request.searches = False
         return
     request.options += together
@@ -229,7 +229,8 @@ def _complete(request: Request) -> None:
     request.profile = request.profile or str(request.root / "generated" / apart / "profile.json")
     if request.share and not (request.searches and request.generate):
         raise BadInput(
-            "--share needs a search and the comparison with libc: leave out what stops before them"
+            "--share needs a search and the comparison with libc: leave out the option that stops "
+            "before them"
         )
     if request.share and not request.trials:
         request.keeps_log = True

@@ -159,8 +159,7 @@ class Trial(Tried):
 
     def _run(self, limit: float) -> bool:
         """Whether the command ended by itself within so many seconds."""
-        base = Path(place_for_files() or tempfile.gettempdir())
-        with scratch_folder("asterope-trial-", base) as folder:
+        with scratch_folder("asterope-trial-", place_for_files()) as folder:
             files = folder / "files"
             files.mkdir(0o700)
             admit_other_users(files)
