@@ -13,6 +13,7 @@
 #include <sys/syscall.h>
 
 #include "harness.h"
+#include "watched_memory.h"
 
 static long refusal; /* what the system answers instead; 0: it does what it is asked for */
 static const char* mode_file; /* NULL: it cannot be opened */
@@ -183,25 +184,13 @@ static void kinds(void) {
     one(mapped + 5, source, BYTES, 1);
 }
 
-static unsigned char* fault_page;
-static volatile int faults;
-static void mend(int number, siginfo_t* info, void* context) {
-    (void)number;
-    (void)context;
-    if ((unsigned char*)((size_t)info->si_addr & -(size_t)PAGE) != fault_page) _exit(3);
-    ++faults;
-    mprotect(fault_page, PAGE, PROT_READ | PROT_WRITE);
-}
-
 /* A page that may not be written faults in the copy, as with any memcpy: its handler may mend it. */
 static void faulting(void) {
     enum { BYTES = 3 << 20 };
     unsigned char* to = guarded(BYTES);
-    fault_page = to + 300 * PAGE;
-    mprotect(fault_page, PAGE, PROT_READ);
-    handle(SIGSEGV, mend);
+    watch(to + 300 * PAGE, PAGE, 1, PROT_READ);
     one(to, source, BYTES, 0);
-    if (faults != 1) die("faults", (size_t)faults);
+    if (watched.first_access[0] == SIZE_MAX) die("no fault", 0);
 }
 
 static void* copy_often(void* place) {
@@ -250,36 +239,24 @@ static void advised(void) {
     }
 }
 
-static unsigned char* area; /* huge pages that may not be accessed, until they are */
-static size_t first_access[4];
-static void let_through(int number, siginfo_t* info, void* context) {
-    (void)number;
-    (void)context;
-    const size_t at = (size_t)((unsigned char*)info->si_addr - area), page = at >> 21;
-    if (page >= COUNT_OF(first_access) || first_access[page]) _exit(3);
-    first_access[page] = at;
-    mprotect(area + (page << 21), 2 << 20, PROT_READ | PROT_WRITE);
-}
-
 /* The first store to each whole huge page of the destination is to its last byte. To the others it is
  * the copy's own. */
 static void ends(void) {
     enum { HUGE = 2 << 20, FROM = 12345, BYTES = 3 * HUGE };
     unsigned char* const room = guarded(5 * HUGE);
-    area = (unsigned char*)(((size_t)room + HUGE - 1) & -(size_t)HUGE);
-    handle(SIGSEGV, let_through);
+    unsigned char* const area = (unsigned char*)(((size_t)room + HUGE - 1) & -(size_t)HUGE);
+    const size_t* const first = watched.first_access;
     for (int sets = 0; sets < 2; ++sets) {
-        memset(first_access, 0, sizeof first_access);
-        mprotect(area, 4 * HUGE, PROT_NONE);
+        watch(area, HUGE, 4, PROT_NONE);
         asterope_fresh_system.is_crowded = 0;
         if (sets) {
             asterope_memset_fresh(area + FROM, 7, BYTES);
         } else {
             asterope_memcpy_fresh(area + FROM, source, BYTES);
         }
-        if (first_access[0] != FROM) die("first huge page", first_access[0]);
+        if (first[0] != FROM) die("first huge page", first[0]);
         for (size_t page = 1; page < 3; ++page) {
-            if (first_access[page] != (page + 1) * HUGE - 1) die("huge page", first_access[page]);
+            if (first[page] != (page + 1) * HUGE - 1) die("huge page", first[page]);
         }
         if (sets ? !is_set(area + FROM, 7, BYTES) : memcmp(area + FROM, source, BYTES) != 0) {
             die("wrong bytes", (size_t)sets);

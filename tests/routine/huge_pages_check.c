@@ -10,20 +10,12 @@
 #define _GNU_SOURCE
 #include "harness.h"
 #include "space/candidates.h"
+#include "watched_memory.h"
 #include OF_ARCHITECTURE(cpu_features.h)
 
 enum { HUGE = 2 << 20, PAGES = 4, TAIL = 128, LARGEST_BLOCK = 1024, CANARY = 0xA5 };
 
 static unsigned char *area, *source; /* PAGES huge pages; as many bytes and a few more */
-static size_t first_store[PAGES];    /* an offset in the area; SIZE_MAX: not stored to */
-
-/* Notes the first access to a huge page and lets it through. */
-static void on_fault(UNUSED int number, siginfo_t* info, UNUSED void* context) {
-    const size_t at = (size_t)((unsigned char*)info->si_addr - area);
-    if (at >= PAGES * (size_t)HUGE || first_store[at / HUGE] != SIZE_MAX) _exit(3);
-    first_store[at / HUGE] = at;
-    mprotect(area + at / HUGE * HUGE, HUGE, PROT_READ | PROT_WRITE);
-}
 
 static bool can_run(const char* needs) {
     char features[64];
@@ -50,8 +42,7 @@ static bool ends_first(const struct asterope_variant* v, size_t to, size_t from,
                        int value, bool* right) {
     memset(area + to - 64, CANARY, 64);
     memset(area + to + bytes, CANARY, 64);
-    for (size_t page = 0; page < PAGES; ++page) first_store[page] = SIZE_MAX;
-    mprotect(area, PAGES * (size_t)HUGE, PROT_NONE);
+    watch(area, HUGE, PAGES, PROT_NONE);
     const void* argument = value < 0 ? source + from : (const void*)(size_t)value;
     const void* returned = v->copy(area + to, argument, bytes, 0);
     mprotect(area, PAGES * (size_t)HUGE, PROT_READ | PROT_WRITE);
@@ -68,7 +59,7 @@ static bool ends_first(const struct asterope_variant* v, size_t to, size_t from,
     bool ends = true;
     for (size_t page = to / HUGE + 1; page * HUGE + LARGEST_BLOCK < tail; ++page) {
         const size_t last = (page + 1) * HUGE - 1;
-        ends &= first_store[page] == (last < tail ? last : tail);
+        ends &= watched.first_access[page] == (last < tail ? last : tail);
     }
     return ends;
 }
@@ -91,7 +82,6 @@ int main(int argc, char** argv) {
     area = (unsigned char*)(((size_t)room + HUGE - 1) / HUGE * HUGE);
     source = guarded(PAGES * (size_t)HUGE);
     fill_randomly(source, PAGES * (size_t)HUGE, 1);
-    handle(SIGSEGV, on_fault);
     bool right = true;
     for (int sets = 0; sets < 2; ++sets) {
         const struct asterope_space* const space = sets ? &asterope_sets : &asterope_copies;

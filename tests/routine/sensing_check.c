@@ -8,13 +8,7 @@
  * Prints for each probe `ok NAME` or `FAIL NAME: reason`, behind the lines of print_pages. Exits 1
  * if one failed. */
 #define _GNU_SOURCE
-#include "copy_check.h"
-#include "harness.h"
-#include "sensing_clock.h"
-#include "space/candidates.h"
-#include "touched_pages.h"
-
-enum { LEAST = 16384 };
+#include "probes.h"
 
 /* With how many pipelines the copy of a probe goes on. */
 static int ways_of(const struct asterope_copy* probe) {
@@ -40,23 +34,10 @@ static void set_clock(unsigned start, const struct looks* looks, int count) {
     sensing_clock = ring;
 }
 
-/* The pipeline that goes on, and its arguments. */
-static struct way {
-    char which; /* 'h', 'c', 'f' or 'p' */
-    unsigned char* destination;
-    const unsigned char* source;
-    size_t bytes, distance;
-} gone_on;
-
-#define PIPELINE(name)                                                                             \
-    static void* name(void* to, const void* from, size_t bytes, size_t distance) {                 \
-        gone_on = (struct way){#name[0], to, from, bytes, distance};                               \
-        return memcpy(to, from, bytes);                                                            \
-    }
-PIPELINE(hot)
-PIPELINE(cold)
-PIPELINE(fetch)
-PIPELINE(produce)
+PIPELINE(hot, memcpy(to, from, bytes))
+PIPELINE(cold, memcpy(to, from, bytes))
+PIPELINE(fetch, memcpy(to, from, bytes))
+PIPELINE(produce, memcpy(to, from, bytes))
 
 /* The destination has room for copies that begin at other pages. */
 static unsigned char from[PAGE * PAGES], room[2 * PAGE * PAGES] __attribute__((aligned(PAGE)));
@@ -114,11 +95,8 @@ static bool goes_on(const struct asterope_copy* probe) {
         /* from the second size on the 32 bits overflow between the time stamps */
         set_clock(i < CASES ? 12345 : 0xFFFFFFF0u, looks, looks_of(probe, which));
         probe->copy(to, from, bytes, (size_t)&sensing);
-        const bool right = gone_on.which == which &&
-                           gone_on.distance == distance_of(&sensing, which) &&
-                           gone_on.destination == to && gone_on.source == from &&
-                           gone_on.bytes == bytes && memcmp(from, to, bytes) == 0;
-        if (!right) {
+        if (!went_on(which, to, from, bytes, distance_of(&sensing, which)) ||
+            memcmp(from, to, bytes) != 0) {
             printf("FAIL %s: went on wrongly with %c of %zu bytes after %u, %u and %u ticks\n",
                    probe->name, gone_on.which, bytes, looks->ticks[0], looks->ticks[1],
                    looks->ticks[2]);
@@ -407,27 +385,17 @@ static bool looks_before_it_evicts(const struct asterope_copy* probe) {
     return false;
 }
 
-/* A program whose source or whose sides are uncached. A call and what the program does until the
- * next one take so many ticks: with the stores of `cold` and `produce`, and with the others. */
-struct program {
-    unsigned past, kept;
-    int every; /* each such call takes `more` ticks; 0: none does */
-    unsigned more;
-    int stores; /* that must go on: 0 the former, 1 the others */
-};
-
-/* Runs so many calls of it from `now` on. Returns the part that went on with the right stores. */
+/* Runs so many calls of a program from `now` on. Returns the part that went on with the right
+ * stores. */
 static double right_part(const struct asterope_copy* probe, const struct program* program,
                          bool is_produced, int calls, unsigned* now) {
     const struct looks looks = {{200, 200, is_produced ? 50 : 200}};
-    const char wanted = program->stores ? 'f' : is_produced ? 'p' : 'c';
+    const char wanted = program->is_kept ? 'f' : is_produced ? 'p' : 'c';
     int right = 0;
     for (int i = 0; i < calls; ++i) {
         calls_at(probe, 2 * LEAST, *now, &looks);
-        const char way = gone_on.which;
-        right += way == wanted;
-        *now += (way == 'c' || way == 'p' ? program->past : program->kept) + 7;
-        if (program->every != 0 && i % program->every == 0) *now += program->more;
+        right += gone_on.which == wanted;
+        *now = next_call(program, i, *now);
     }
     return (double)right / calls;
 }
@@ -435,14 +403,15 @@ static double right_part(const struct asterope_copy* probe, const struct program
 /* Each call site gets the stores with which its program goes on sooner. */
 static bool heeds_readers(const struct asterope_copy* probe) {
     static const struct program programs[] = {
-        {4000, 6000, 0, 0, 0},                                 /* it does not read the copy */
-        {6000, 4000, 0, 0, 1},                                 /* it reads the copy */
-        {4000, 4050, 0, 0, 0},                                 /* no difference: as searched */
-        {4050, 4000, 0, 0, 0},                                 /* too small a difference */
-        {4000, 6000, 2, 20000, 0},  {6000, 4000, 2, 20000, 1}, /* more at each second call */
-        {6000, 4000, 4, 200000, 1},                            /* much else at each fourth call */
-        {40000, 25000, 0, 0, 1}, /* it does much else with the stores of `cold` alone */
-        {60000, 40000, 0, 0, 0}, /* and at each call */
+        {4000, 6000, 0, 0, false},     /* it does not read the copy */
+        {6000, 4000, 0, 0, true},      /* it reads the copy */
+        {4000, 4050, 0, 0, false},     /* no difference: as searched */
+        {4050, 4000, 0, 0, false},     /* too small a difference */
+        {4000, 6000, 2, 20000, false}, /* more at each second call */
+        {6000, 4000, 2, 20000, true},
+        {6000, 4000, 4, 200000, true}, /* much else at each fourth call */
+        {40000, 25000, 0, 0, true},    /* it does much else with the stores of `cold` alone */
+        {60000, 40000, 0, 0, false},   /* and at each call */
     };
     for (size_t n = 0; n < 2 * COUNT_OF(programs); ++n) {
         unsigned now = 0xFFFF0000u;
@@ -464,95 +433,45 @@ static bool heeds_readers(const struct asterope_copy* probe) {
     }
     return true;
 }
-#else
-static bool recalls(UNUSED const struct asterope_copy* probe) {
-    return true;
-}
-static bool stores_once_first(UNUSED const struct asterope_copy* probe) {
-    return true;
-}
 
-static bool looks_before_it_evicts(UNUSED const struct asterope_copy* probe) {
-    return true;
+static bool remembers_right(const struct asterope_copy* probe) {
+    return stores_once_first(probe) && recalls(probe) && looks_before_it_evicts(probe) &&
+           heeds_readers(probe);
 }
-static bool heeds_readers(UNUSED const struct asterope_copy* probe) {
+#else
+static bool remembers_right(UNUSED const struct asterope_copy* probe) {
     return true;
 }
 #endif
 
-static const struct asterope_copy* reading;
-
-/* Its `read` as a copy. In each page that it asks, it may change one byte of the destination to
- * that of the source. It must leave the other bytes as they were. */
 static void* read_then_copy(void* destination, const void* source, size_t bytes,
                             UNUSED size_t distance) {
-    static unsigned char before[2 * LEAST];
-    memcpy(before, destination, bytes);
-    reading->read(destination, source, bytes);
-    const unsigned char *const to = destination, *const from = source;
-    const char* asked = ways_of(reading) > 2 ? strchr(reading->name, ' ') : "0";
-    size_t changed = 0, wrong = 0;
-    for (size_t i = 0; i < bytes; ++i) {
-        changed += to[i] != before[i];
-        wrong += to[i] != before[i] && to[i] != from[i];
-    }
-    if (wrong != 0 || changed > strtoull(asked, NULL, 10)) {
-        copy_check_abort("reading the ticks changed more than a byte of each page");
-    }
-    return memcpy(destination, source, bytes);
+    return read_then_make(destination, source, source, bytes);
 }
 
 static bool check(const struct asterope_copy* probe) {
     const asterope_candidate pipeline = asterope_copies.variants[0].copy;
     static const struct looks looks = {{50, 10, 5}};
+    static const char whichs[] = "hcfp";
     /* by these ticks: hot, cold, and fetch and produce where there are these */
     const struct asterope_sensing ways[] = {
         {NEVER, pipeline, 0, pipeline, 0, pipeline, 0, pipeline, 0},
         {0, pipeline, 0, pipeline, 0, pipeline, 0, pipeline, 0},
         {20, pipeline, 0, pipeline, 0, pipeline, 0, pipeline, 0},
         {7, pipeline, 0, pipeline, 0, pipeline, 0, pipeline, 0}};
-    struct copy_subject subject = {
-        .name = probe->name,
-        .copy = probe->copy,
-        .distances = {(size_t)&ways[0], (size_t)&ways[0]},
-        .minimum = LEAST,
-    };
-    struct copy_subject reader = subject;
-    reader.copy = read_then_copy;
-    reading = probe;
     print_pages(probe, NULL);
-    bool right =
-        goes_on(probe) && (ways_of(probe) < 4 ||
-                           (tries_hot_rarely(probe) && stores_once_first(probe) && recalls(probe) &&
-                            looks_before_it_evicts(probe) && heeds_readers(probe)));
-    const struct copy_plan reads = {.last = LEAST + 200};
-    const struct copy_plan copies = {.function = (void (*)(void))probe->copy,
-                                     .last = LEAST + 200,
-                                     .offsets = 31,
-                                     .doubling = 2 * LEAST,
-                                     .largest = 1 << 20};
+    bool right = goes_on(probe) &&
+                 (ways_of(probe) < 4 || (tries_hot_rarely(probe) && remembers_right(probe)));
     set_clock(987654321, &looks, 2);
-    right = right && copy_check(&reader, &reads);
-    static const char whichs[] = "hcfp";
+    right = right && makes_right(probe, read_then_copy, &ways[0], false);
     for (int way = 0; right && way < ways_of(probe); ++way) {
         set_clock(987654321, &looks, looks_of(probe, whichs[way]));
-        subject.distances[0] = subject.distances[1] = (size_t)&ways[way];
-        right = copy_check(&subject, &copies);
+        right = makes_right(probe, NULL, &ways[way], false);
     }
-    if (right) printf("ok %s\n", probe->name);
-    fflush(stdout);
     return right;
 }
 
 int main(void) {
-    IN_THE_MIDDLE_OF_A_STRETCH();
     copy_check_start((1 << 20) + 64);
-    bool right = true;
-    for (size_t k = 0; k < asterope_copies.kind_count; ++k) {
-        const struct asterope_kind* const kind = &asterope_copies.kinds[k];
-        for (size_t i = 0; kind->copies->read && i < kind->count; ++i) {
-            right &= check(&kind->copies[i]);
-        }
-    }
-    return right ? 0 : 1;
+    return check_all_probes(&asterope_copies, check);
 }
