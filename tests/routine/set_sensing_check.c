@@ -38,8 +38,8 @@ static struct time_stamp* set_stamps(unsigned start, unsigned store, unsigned lo
     return stamps;
 }
 
-/* The ticks of a probe's first store and of its loads. Then the pipeline that must go on: for a site
- * with the stores of `hot`, and for one with those of `cold`. */
+/* The ticks of a probe's first store and of its loads. Then the pipeline that must go on: for a
+ * site with the stores of `hot`, and for one with those of `cold`. */
 static const struct {
     unsigned long threshold;
     unsigned store, ticks;

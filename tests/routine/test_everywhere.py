@@ -11,7 +11,7 @@ from architectures import Architecture, build_preload, each, once
 from asterope.dispatch import render_dispatch
 from asterope.profile import load_profile
 from asterope.render import Asks
-from copy_programs import Memset, output_of, profile_json, render, run, write
+from copy_programs import Memset, output_of, profile_json, render, run, with_own_calls, write
 from dispatch_machines import with_profile
 
 MIB = 1 << 20
@@ -47,9 +47,7 @@ def profile_of(arch: Architecture, **more: object) -> str:
 
 def library_of(arch: Architecture, folder: Path, routine: Path) -> Path:
     """The preload library of that, which counts."""
-    text = routine.read_text(encoding="ascii")
-    text, found = re.subn(r"(?<!long )\basterope_fresh_call\(", "COUNTED_CALL(", text)
-    assert found == 6
+    text = with_own_calls(routine, "COUNTED_CALL").read_text(encoding="ascii")
     routine.write_text(COUNTED + text, encoding="ascii")
     return build_preload(arch, routine, folder / "library.so")
 
