@@ -24,14 +24,20 @@ struct looks {
     unsigned ticks[LOOKS];
 };
 
-/* Sets the clock so that each call of a probe has so many of these looks. All begin at `start`. */
+/* Sets the clock to two time stamps for each of so many looks, which begin at `start` and take
+ * these ticks. They come again behind the last one, unless `once`. Returns the first. At 12345 a
+ * call draws nothing by chance. */
+static struct time_stamp* set_looks(unsigned start, const unsigned* ticks, int count, bool once) {
+    static struct time_stamp stamps[2 * (1 + LOOKS) + 1];
+    for (int i = 0; i < 2 * count; ++i)
+        stamps[i] = (struct time_stamp){start + (i % 2 ? ticks[i / 2] : 0), &stamps[i + 1]};
+    if (!once) stamps[2 * count - 1].next = stamps;
+    return sensing_clock = stamps;
+}
+
+/* Sets it so that each call of a probe has so many of these looks. */
 static void set_clock(unsigned start, const struct looks* looks, int count) {
-    static struct time_stamp ring[2 * LOOKS];
-    for (int i = 0; i < 2 * count; ++i) {
-        ring[i].ticks = start + (i % 2 != 0 ? looks->ticks[i / 2] : 0);
-        ring[i].next = &ring[(i + 1) % (2 * count)];
-    }
-    sensing_clock = ring;
+    set_looks(start, looks->ticks, count, false);
 }
 
 PIPELINE(hot, memcpy(to, from, bytes))
@@ -119,7 +125,7 @@ static bool tries_hot_rarely(const struct asterope_copy* probe) {
     const struct asterope_sensing sensing = {100, hot, 0, cold, 0, fetch, 0, produce, 0};
     int tries = 0;
     forget_all();
-    set_clock(12345, &uncached, 3); /* draws nothing by chance */
+    set_clock(12345, &uncached, 3);
     for (int times = 0; times < 3200; ++times) {
         probe->copy(room, from, sizeof from, (size_t)&sensing); /* as large as needs each probe */
         const char expected = gets_a_try(times) ? 'h' : 'p';
@@ -161,18 +167,12 @@ static bool stores_once_first(const struct asterope_copy* probe) {
     };
     static unsigned char source[LARGE + 8191], destination[LARGE + 8191];
     static const struct asterope_sensing ways = {100, hot, 0, cold, 0, fetch, 0, produce, 0};
-    static struct time_stamp stamps[2 * (1 + LOOKS) + 1];
     for (size_t i = 0; i < COUNT_OF(calls); ++i) {
         forget_all();
-        for (size_t stamp = 0; stamp + 1 < COUNT_OF(stamps); ++stamp) {
-            const unsigned ticks = stamp % 2 ? calls[i].ticks[stamp / 2] : 0;
-            stamps[stamp].ticks = 12345 + ticks; /* draws nothing by chance */
-            stamps[stamp].next = &stamps[stamp + 1];
-        }
-        sensing_clock = stamps;
+        const struct time_stamp* const first = set_looks(12345, calls[i].ticks, 1 + LOOKS, true);
         source[i] = (unsigned char)~i;
         probe->copy(destination, source, calls[i].bytes, (size_t)&ways);
-        const int looks = (int)(sensing_clock - stamps) / 2;
+        const int looks = (int)(sensing_clock - first) / 2;
         if (gone_on.which == calls[i].goes_on && looks == calls[i].looks &&
             memcmp(destination, source, calls[i].bytes) == 0) {
             continue;
@@ -213,16 +213,12 @@ static __attribute__((noinline)) int looks_at(const struct asterope_copy* probe,
                                               size_t bytes, unsigned start, unsigned instead,
                                               const struct looks* looks) {
     static const struct asterope_sensing ways = {100, hot, 0, cold, 0, fetch, 0, produce, 0};
-    static struct time_stamp stamps[2 * LOOKS + 3];
-    const int first = looks_instead(bytes);
-    for (int i = 0; i < 2 * (LOOKS + first); ++i) {
-        const unsigned ticks = i < 2 * first ? instead : looks->ticks[i / 2 - first];
-        stamps[i].ticks = start + (i % 2 != 0 ? ticks : 0);
-        stamps[i].next = &stamps[i + 1];
-    }
-    sensing_clock = stamps;
+    const unsigned ticks[] = {instead, looks->ticks[0], looks->ticks[1], looks->ticks[2]};
+    const int left_out = !looks_instead(bytes);
+    const struct time_stamp* const first =
+        set_looks(start, ticks + left_out, 1 + LOOKS - left_out, true);
     probe->copy(to, from, bytes, (size_t)&ways);
-    return (int)(sensing_clock - stamps) / 2;
+    return (int)(sensing_clock - first) / 2;
 }
 
 /* The same where the destination is cached, or not, as these looks say, and no page is known.
