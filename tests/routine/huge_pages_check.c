@@ -3,10 +3,10 @@
  *
  * Usage: huge_pages_check [--share I,N]: every N-th pipeline from the I-th on
  *
- * Prints a line for each upward pipeline that this CPU can run: `ends NAME` if the first store to
- * each huge page behind the first one is to its last byte, or, where the destination ends before,
- * to the first byte of the tail. Else `begins NAME`. `FAIL NAME: ...` where bytes are wrong; exits
- * 1 then. */
+ * Prints a line for each upward pipeline that this CPU can run. It is `ends NAME` if the first
+ * store to each huge page behind the first one is to its last byte. Where the destination ends
+ * before, that store must be to the first byte of the tail. Else it is `begins NAME`. Prints
+ * `FAIL NAME: ...` where bytes are wrong; exits 1 then. */
 #define _GNU_SOURCE
 #include "harness.h"
 #include "space/candidates.h"

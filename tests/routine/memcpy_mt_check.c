@@ -114,9 +114,9 @@ __attribute__((constructor(101))) static void call_too_early(void) {
 #define STORES_MAP_HUGE_PAGES 0
 #endif
 
-/* From 4 MiB on a copy prepares nearly all pages of memory that was not used before, whether it is
- * shared or not, or those around the huge pages that stores map. A thread prepares none that lies
- * in two chunks. */
+/* From 4 MiB on a copy prepares nearly all pages of memory that was not used before, shared or not.
+ * Where stores map huge pages, it prepares the pages around these. A thread prepares no page that
+ * lies in two chunks. */
 static void fresh(void) {
     enum { BEHIND = 4 << 20 }; /* two huge pages */
     for (size_t bytes = ROOM - 4096; bytes > 3 << 20; bytes -= 1 << 20) {

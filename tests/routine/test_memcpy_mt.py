@@ -60,8 +60,8 @@ def assert_ok(done: subprocess.CompletedProcess[str]) -> None:
 
 
 CHECKS = ["copies", "callers", "help", "sleeper", "held", "faults", "stop"]
-# Checks that an emulator cannot make. It makes a process of a child that shares memory, and
-# has threads of its own, which a child may find in the midst of something.
+# Checks that an emulator cannot make. It makes a process of a child that shares memory. It has
+# threads of its own, which a child may find in the midst of something.
 NATIVE_CHECKS = ["children", "forks", "namespace"]
 
 
