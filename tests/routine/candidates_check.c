@@ -10,15 +10,15 @@
  *
  *   --share  Checks every N-th candidate from the I-th on, for N processes side by side. They are
  *            counted in this order: pipelines, small copies, copies for aliasing and for
- * overlapping buffers, pipelines that set, small sets.
+ *            overlapping buffers, pipelines that set, small sets.
  *
  *   --needs  Checks those alone that need these CPU features.
  *
  * Prints a line for each candidate, `ok NAME`, `skip NAME: reason` or `FAIL NAME: reason`; exits
  * 1 if one failed. An instruction that the CPU lacks may be emulated, and `ok` says so. The
  * first pipeline of each register, load and store type is copied up to 64 MiB. The other
- * pipelines of the paper are copied up to 1 MiB, and those beyond the paper up to the size of
- * three groups of interleaved pages. */
+ * pipelines of the paper are copied up to 1 MiB. Those beyond the paper are copied up to the size
+ * of three groups of interleaved pages. */
 #define _GNU_SOURCE
 #include "copy_check.h"
 #include "harness.h"

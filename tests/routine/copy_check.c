@@ -6,9 +6,9 @@
 
 #include "harness.h"
 
-/* One call through `copy_check_call`, which calls `function` with everything that it must leave
- * alone at known values, notes what it has made of them, and knows these offsets. In assembly,
- * since a compiler would keep its own values there. */
+/* One call through `copy_check_call`, which knows these offsets. It gives known values to
+ * everything that `function` must leave alone, calls it, and notes the values behind that. In
+ * assembly, since a compiler would keep its own values there. */
 struct call {
     void (*function)(void);  /* 0 */
     void* destination;       /* 8 */

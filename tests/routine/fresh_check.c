@@ -2,17 +2,18 @@
  * and with all answers of the system. They leave pages of others untouched.
  *
  * Usage: fresh_check WHAT, one of `checks`, at the end; or
- *        fresh_check mode ASKS [FILE [OWN]]: with these texts in the system's files of the mode of all
- *        huge pages and of those of 2 MiB (without one: it cannot be read), whether huge pages are
- *        asked for, 0 or 1.
- * The routine, ROUTINE, is included, so that its calls of the system can be seen and refused. Prints
- * `ok` or `FAIL: ...`; exits 1 where something failed. */
+ *        fresh_check mode ASKS [FILE [OWN]]: with these texts in the system's files of the mode of
+ *        all huge pages and of those of 2 MiB (without one: it cannot be read), whether huge pages
+ *        are asked for, 0 or 1.
+ * The routine, ROUTINE, is included, so that its calls of the system can be seen and refused.
+ * Prints `ok` or `FAIL: ...`; exits 1 where something failed. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <pthread.h>
 #include <sys/syscall.h>
 
 #include "harness.h"
+#include "watched_memory.h"
 
 static long refusal; /* what the system answers instead; 0: it does what it is asked for */
 static const char* mode_file; /* NULL: it cannot be opened */
@@ -63,7 +64,6 @@ static long seen_call(long number, size_t first, size_t second, size_t third) {
 }
 
 #pragma GCC diagnostic ignored "-Wunused-function"
-#define SEEN_CALL seen_call
 #include ROUTINE
 
 enum { LARGEST = 9 << 20 };
@@ -97,10 +97,10 @@ static void at_guard_pages(int sets) {
             one(to + offset, source + (63 - offset), bytes, sets);
             if (!is_set(to, 0, offset) || !is_set(to + offset + bytes, 0, room - offset - bytes))
                 die("wrote outside", bytes);
-            munmap(to - PAGE, room + 2 * PAGE);
+            release(to, room);
             to = guarded(room);
             one(to + room - bytes - offset, source, bytes, sets);
-            munmap(to - PAGE, room + 2 * PAGE);
+            release(to, room);
         }
     }
 }
@@ -124,7 +124,8 @@ static void pages(void) {
     unsigned char* to = memory + 32 * PAGE + 16;
     one(to, source, BYTES, 0);
     if (calls == 0) die("no advice", 0);
-    if (first_page < (size_t)to || behind_last > (size_t)to + BYTES) die("others' pages", first_page);
+    if (first_page < (size_t)to) die("others' pages before it", first_page);
+    if (behind_last > (size_t)to + BYTES) die("others' pages behind it", behind_last);
     if (resident(memory, 32) || resident(memory + 32 * PAGE + BYTES + PAGE, 31))
         die("touched pages of others", 0);
 }
@@ -140,7 +141,7 @@ static void refused(void) {
             const size_t before = calls;
             one(to + 16, source, LARGEST - 8192, 0);
             if (turn == 2 && is_learned != (calls == before)) die("asked again, or not", i);
-            munmap(to - PAGE, LARGEST + 2 * PAGE);
+            release(to, LARGEST);
         }
     }
 }
@@ -183,25 +184,13 @@ static void kinds(void) {
     one(mapped + 5, source, BYTES, 1);
 }
 
-static unsigned char* fault_page;
-static volatile int faults;
-static void mend(int number, siginfo_t* info, void* context) {
-    (void)number;
-    (void)context;
-    if ((unsigned char*)((size_t)info->si_addr & -(size_t)PAGE) != fault_page) _exit(3);
-    ++faults;
-    mprotect(fault_page, PAGE, PROT_READ | PROT_WRITE);
-}
-
-/* A page that may not be written faults in the copy, as with any memcpy: its handler may mend it. */
+/* A page that may not be written faults in the copy, as with any memcpy: a handler may mend it. */
 static void faulting(void) {
     enum { BYTES = 3 << 20 };
     unsigned char* to = guarded(BYTES);
-    fault_page = to + 300 * PAGE;
-    mprotect(fault_page, PAGE, PROT_READ);
-    handle(SIGSEGV, mend);
+    watch(to + 300 * PAGE, PAGE, 1, PROT_READ);
     one(to, source, BYTES, 0);
-    if (faults != 1) die("faults", (size_t)faults);
+    if (watched.first_access[0] == SIZE_MAX) die("no fault", 0);
 }
 
 static void* copy_often(void* place) {
@@ -209,15 +198,15 @@ static void* copy_often(void* place) {
         unsigned char* to = guarded(5 << 20);
         asterope_memcpy_fresh(to + 16, source, (5 << 20) - 16);
         if (memcmp(to + 16, source, (5 << 20) - 16) != 0) die("wrong in a thread", (size_t)turn);
-        munmap(to - PAGE, (5 << 20) + 2 * PAGE);
+        release(to, 5 << 20);
     }
     return place;
 }
 
 static void threads(void) {
     pthread_t others[4];
-    for (size_t i = 0; i < COUNT_OF(others); ++i) pthread_create(&others[i], NULL, copy_often, NULL);
-    for (size_t i = 0; i < COUNT_OF(others); ++i) pthread_join(others[i], NULL);
+    for (size_t i = 0; i < 4; ++i) pthread_create(&others[i], NULL, copy_often, NULL);
+    for (size_t i = 0; i < 4; ++i) pthread_join(others[i], NULL);
 }
 
 /* A process with many mappings is asked for no more: each flag splits one. */
@@ -235,7 +224,7 @@ static void crowded(void) {
     if (huge_calls != 1) die("huge pages asked for", huge_calls);
 }
 
-/* Whole huge pages that were asked for are left to the stores, and all other pages are populated. */
+/* Whole huge pages that were asked for are left to the stores. All other pages are populated. */
 static void advised(void) {
     enum { BYTES = 8 << 20, HUGE = 2 << 20 };
     for (int sets = 0; sets < 2; ++sets) {
@@ -246,40 +235,28 @@ static void advised(void) {
         one(to, source, BYTES, sets);
         if (huge_calls != 1) die("no huge pages asked for", huge_calls);
         if (populated != BYTES - (end - begin)) die("populated", populated);
-        munmap(to - PAGE, BYTES + 2 * PAGE);
+        release(to, BYTES);
     }
 }
 
-static unsigned char* area; /* huge pages that may not be accessed, until they are */
-static size_t first_access[4];
-static void let_through(int number, siginfo_t* info, void* context) {
-    (void)number;
-    (void)context;
-    const size_t at = (size_t)((unsigned char*)info->si_addr - area), page = at >> 21;
-    if (page >= COUNT_OF(first_access) || first_access[page]) _exit(3);
-    first_access[page] = at;
-    mprotect(area + (page << 21), 2 << 20, PROT_READ | PROT_WRITE);
-}
-
-/* The first store to each whole huge page of the destination is to its last byte. To the others it is
- * the copy's own. */
+/* The first store to each whole huge page of the destination is to its last byte. To the others it
+ * is the copy's own. */
 static void ends(void) {
     enum { HUGE = 2 << 20, FROM = 12345, BYTES = 3 * HUGE };
     unsigned char* const room = guarded(5 * HUGE);
-    area = (unsigned char*)(((size_t)room + HUGE - 1) & -(size_t)HUGE);
-    handle(SIGSEGV, let_through);
+    unsigned char* const area = (unsigned char*)(((size_t)room + HUGE - 1) & -(size_t)HUGE);
+    const size_t* const first = watched.first_access;
     for (int sets = 0; sets < 2; ++sets) {
-        memset(first_access, 0, sizeof first_access);
-        mprotect(area, 4 * HUGE, PROT_NONE);
+        watch(area, HUGE, 4, PROT_NONE);
         asterope_fresh_system.is_crowded = 0;
         if (sets) {
             asterope_memset_fresh(area + FROM, 7, BYTES);
         } else {
             asterope_memcpy_fresh(area + FROM, source, BYTES);
         }
-        if (first_access[0] != FROM) die("first huge page", first_access[0]);
+        if (first[0] != FROM) die("first huge page", first[0]);
         for (size_t page = 1; page < 3; ++page) {
-            if (first_access[page] != (page + 1) * HUGE - 1) die("huge page", first_access[page]);
+            if (first[page] != (page + 1) * HUGE - 1) die("huge page", first[page]);
         }
         if (sets ? !is_set(area + FROM, 7, BYTES) : memcmp(area + FROM, source, BYTES) != 0) {
             die("wrong bytes", (size_t)sets);
@@ -293,12 +270,12 @@ static size_t calls_of(size_t bytes, int sets) {
     unsigned char* to = guarded(room);
     calls = huge_calls = 0;
     one(to + 16, source, bytes, sets);
-    munmap(to - PAGE, room + 2 * PAGE);
+    release(to, room);
     return calls;
 }
 
-/* The mode is looked at once, by the first copy that might ask for huge pages. Under another one the
- * pages are populated, by the smaller pieces of the sizes below. */
+/* The mode is looked at once, by the first copy that might ask for huge pages. Under another one
+ * the pages are populated, by the smaller pieces of the sizes below. */
 static void mode(int asks) {
     enum { POPULATES = 1 << 20, IS_HUGE = (4 << 20) + 4095 };
     for (int sets = 0; sets < 2; ++sets) {
@@ -341,18 +318,14 @@ static void once(void) {
             one(to + offset, source, bytes, 0);
             if (populated > bytes || populated_twice) die("populated twice, of", bytes);
         }
-        munmap(to - PAGE, bytes + ROOM + 2 * PAGE);
+        release(to, bytes + ROOM);
     }
 }
 
-static const struct {
-    const char* name;
-    void (*check)(void);
-} checks[] = {{"copies", copies},     {"sets", sets},         {"pages", pages},
-              {"refused", refused},   {"kinds", kinds},       {"faulting", faulting},
-              {"advised", advised},   {"once", once},         {"ends", ends},
-              {"threads", threads},   {"crowded", crowded},
-              {"used", used}};
+static const struct check checks[] = {
+    {"copies", copies},     {"sets", sets},       {"pages", pages},       {"refused", refused},
+    {"kinds", kinds},       {"used", used},       {"faulting", faulting}, {"advised", advised},
+    {"once", once},         {"ends", ends},       {"threads", threads},   {"crowded", crowded}};
 
 int main(int argc, char** argv) {
     source = or_exit(malloc(LARGEST + 64));
@@ -362,13 +335,8 @@ int main(int argc, char** argv) {
         own_mode = argc > 4 ? argv[4] : NULL;
         mode(argv[2][0] == '1');
         puts("ok");
-        return 0;
+    } else {
+        run_check(argc > 1 ? argv[1] : "", checks, COUNT_OF(checks));
     }
-    for (size_t i = 0; argc == 2 && i < COUNT_OF(checks); ++i) {
-        if (strcmp(checks[i].name, argv[1]) != 0) continue;
-        checks[i].check();
-        puts("ok");
-        return 0;
-    }
-    errx(2, "usage: fresh_check WHAT");
+    return 0;
 }

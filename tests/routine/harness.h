@@ -68,6 +68,11 @@ HARNESS unsigned char* guarded(size_t bytes) {
     return start + PAGE;
 }
 
+/* Gives that memory back. */
+HARNESS void release(unsigned char* memory, size_t bytes) {
+    munmap(memory - PAGE, (bytes + PAGE - 1) / PAGE * PAGE + 2 * PAGE);
+}
+
 /* Whole words that depend on the position, of which no shift equals another: splitmix64. */
 HARNESS void fill_randomly(unsigned char* memory, size_t bytes, uint64_t state) {
     for (size_t at = 0; at + 8 <= bytes; at += 8) {
@@ -83,6 +88,20 @@ HARNESS __attribute__((noreturn)) void die(const char* what, size_t number) {
     printf("FAIL: %s: %zu\n", what, number);
     fflush(stdout);
     _exit(1);
+}
+
+/* A check that the command line names. */
+struct check {
+    const char* name;
+    void (*run)(void);
+};
+
+/* Runs the one of these checks that has the name, and prints `ok`. */
+HARNESS void run_check(const char* name, const struct check* checks, size_t count) {
+    while (count > 0 && strcmp(checks[count - 1].name, name) != 0) --count;
+    if (count == 0) errx(2, "no check %s: see the head of its source", name);
+    checks[count - 1].run();
+    puts("ok");
 }
 
 /* Has the signal handled so, on the alternative stack where there is one. */

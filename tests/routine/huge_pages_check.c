@@ -3,27 +3,20 @@
  *
  * Usage: huge_pages_check [--share I,N]: every N-th pipeline from the I-th on
  *
- * Prints a line for each upward pipeline that this CPU can run: `ends NAME` if the first store to
- * each huge page behind the first one is to its last byte, or, where the destination ends before,
- * to the first byte of the tail. Else `begins NAME`. `FAIL NAME: ...` where bytes are wrong; exits
- * 1 then. */
+ * Prints a line for each upward pipeline that this CPU can run. It is `ends NAME` if the first
+ * store to each huge page behind the first one is to its last byte. Where the destination ends
+ * before, that store must be to the first byte of the tail. Else it is `begins NAME`. Prints
+ * `FAIL NAME: ...` where bytes are wrong; exits 1 then. */
 #define _GNU_SOURCE
 #include "harness.h"
 #include "space/candidates.h"
+#include "watched_memory.h"
 #include OF_ARCHITECTURE(cpu_features.h)
 
 enum { HUGE = 2 << 20, PAGES = 4, TAIL = 128, LARGEST_BLOCK = 1024, CANARY = 0xA5 };
 
-static unsigned char *area, *source; /* PAGES huge pages; as many bytes and a few more */
-static size_t first_store[PAGES];    /* an offset in the area; SIZE_MAX: not stored to */
-
-/* Notes the first access to a huge page and lets it through. */
-static void on_fault(UNUSED int number, siginfo_t* info, UNUSED void* context) {
-    const size_t at = (size_t)((unsigned char*)info->si_addr - area);
-    if (at >= PAGES * (size_t)HUGE || first_store[at / HUGE] != SIZE_MAX) _exit(3);
-    first_store[at / HUGE] = at;
-    mprotect(area + at / HUGE * HUGE, HUGE, PROT_READ | PROT_WRITE);
-}
+/* PAGES huge pages; a source of as many bytes; and what a set must make there. */
+static unsigned char *area, *source, *set;
 
 static bool can_run(const char* needs) {
     char features[64];
@@ -34,41 +27,30 @@ static bool can_run(const char* needs) {
     return true;
 }
 
-/* The offset of the first of these bytes that is not the source's, or with `value` not that;
- * `bytes` where all are right. */
-static size_t wrong_at(const unsigned char* to, const unsigned char* from, int value,
-                       size_t bytes) {
-    size_t i = 0;
-    if (value < 0 && memcmp(to, from, bytes) == 0) return bytes;
-    while (i < bytes && to[i] == (value < 0 ? from[i] : value)) ++i;
-    return i;
-}
-
-/* One copy or set of `bytes` to the area's offset `to`. Returns whether each huge page behind the
- * first one was stored to at its end first. */
+/* One copy, or with a `value` from 0 on one set, of `bytes` to the area's offset `to`. Returns
+ * whether each huge page behind the first one was stored to at its end first. */
 static bool ends_first(const struct asterope_variant* v, size_t to, size_t from, size_t bytes,
                        int value, bool* right) {
-    memset(area + to - 64, CANARY, 64);
-    memset(area + to + bytes, CANARY, 64);
-    for (size_t page = 0; page < PAGES; ++page) first_store[page] = SIZE_MAX;
-    mprotect(area, PAGES * (size_t)HUGE, PROT_NONE);
-    const void* argument = value < 0 ? source + from : (const void*)(size_t)value;
-    const void* returned = v->copy(area + to, argument, bytes, 0);
+    unsigned char *const at = area + to, canary[64];
+    memset(canary, CANARY, sizeof canary);
+    memcpy(at - sizeof canary, canary, sizeof canary);
+    memcpy(at + bytes, canary, sizeof canary);
+    const void* made = value < 0 ? source + from : memset(set, value, bytes);
+    watch(area, HUGE, PAGES, PROT_NONE);
+    const void* returned = v->copy(at, value < 0 ? made : (void*)(size_t)value, bytes, 0);
     mprotect(area, PAGES * (size_t)HUGE, PROT_READ | PROT_WRITE);
 
-    const size_t at = wrong_at(area + to, source + from, value, bytes);
-    const bool stray = wrong_at(area + to - 64, NULL, CANARY, 64) != 64 ||
-                       wrong_at(area + to + bytes, NULL, CANARY, 64) != 64;
-    if (at != bytes || stray || returned != area + to) {
-        printf("FAIL %s: %zu of %zu bytes from %zu to %zu%s\n", v->name, at, bytes, from, to,
-               stray ? ", and others" : "");
+    if (returned != at || memcmp(at, made, bytes) != 0 ||
+        memcmp(at - sizeof canary, canary, sizeof canary) != 0 ||
+        memcmp(at + bytes, canary, sizeof canary) != 0) {
+        printf("FAIL %s: %zu bytes from %zu to %zu\n", v->name, bytes, from, to);
         *right = false;
     }
     const size_t tail = to + bytes - TAIL;
     bool ends = true;
     for (size_t page = to / HUGE + 1; page * HUGE + LARGEST_BLOCK < tail; ++page) {
         const size_t last = (page + 1) * HUGE - 1;
-        ends &= first_store[page] == (last < tail ? last : tail);
+        ends &= watched.first_access[page] == (last < tail ? last : tail);
     }
     return ends;
 }
@@ -90,8 +72,8 @@ int main(int argc, char** argv) {
     unsigned char* const room = guarded((PAGES + 1) * (size_t)HUGE);
     area = (unsigned char*)(((size_t)room + HUGE - 1) / HUGE * HUGE);
     source = guarded(PAGES * (size_t)HUGE);
+    set = guarded(PAGES * (size_t)HUGE);
     fill_randomly(source, PAGES * (size_t)HUGE, 1);
-    handle(SIGSEGV, on_fault);
     bool right = true;
     for (int sets = 0; sets < 2; ++sets) {
         const struct asterope_space* const space = sets ? &asterope_sets : &asterope_copies;

@@ -114,9 +114,9 @@ __attribute__((constructor(101))) static void call_too_early(void) {
 #define STORES_MAP_HUGE_PAGES 0
 #endif
 
-/* From 4 MiB on a copy prepares nearly all pages of memory that was not used before, whether it is
- * shared or not, or those around the huge pages that stores map. A thread prepares none that lies in
- * two chunks. */
+/* From 4 MiB on a copy prepares nearly all pages of memory that was not used before, shared or not.
+ * Where stores map huge pages, it prepares the pages around these. A thread prepares no page that
+ * lies in two chunks. */
 static void fresh(void) {
     enum { BEHIND = 4 << 20 }; /* two huge pages */
     for (size_t bytes = ROOM - 4096; bytes > 3 << 20; bytes -= 1 << 20) {
@@ -124,9 +124,10 @@ static void fresh(void) {
             const struct pair pair = new_pair(9);
             prepared = 0;
             copy((struct pair){pair.from + 7, pair.to + 16}, bytes);
-            const size_t least = bytes < 4 << 20 ? 0 : STORES_MAP_HUGE_PAGES ? 1 : bytes - bytes / 8;
-            const size_t most = STORES_MAP_HUGE_PAGES && bytes > 8 << 20 ? bytes - (2 << 20) : bytes;
-            if (prepared < least || prepared > most || !least != !prepared)
+            const size_t around = bytes > 8 << 20 ? bytes - (2 << 20) : bytes;
+            const size_t most = STORES_MAP_HUGE_PAGES ? around : bytes;
+            const size_t least = STORES_MAP_HUGE_PAGES ? 1 : bytes - bytes / 8;
+            if (bytes < 4 << 20 ? prepared != 0 : prepared < least || prepared > most)
                 die("prepares others", prepared);
             prepared = 0;
             copy(pair, bytes);
@@ -353,36 +354,18 @@ static void print_tasks(void) {
     printf("%zu\n", tasks());
 }
 
-static const struct {
-    const char* name;
-    void (*check)(void);
-} checks[] = {
-    {"copies", copies},
-    {"fresh", fresh},
-    {"callers", callers},
-    {"help", help},
-    {"children", children},
-    {"forks", forks_in_copies},
-    {"sleeper", sleeper},
-    {"namespace", namespace},
-    {"held", held},
-    {"faults", faults},
-    {"stop", stop},
-    {"tasks", print_tasks},
-};
+static const struct check checks[] = {
+    {"copies", copies},         {"fresh", fresh},     {"callers", callers},
+    {"help", help},             {"held", held},       {"faults", faults},
+    {"forks", forks_in_copies}, {"sleeper", sleeper}, {"children", children},
+    {"namespace", namespace},   {"stop", stop},       {"tasks", print_tasks}};
 
 int main(int count, char** words) {
-    void (*check)(void) = 0;
-    for (size_t i = 0; count > 1 && i < COUNT_OF(checks); ++i) {
-        if (!strcmp(words[1], checks[i].name)) check = checks[i].check;
-    }
     if (count > 2) cpus = atoi(words[2]);
     if (count > 3) creations = creations_of_child = atoi(words[3]);
     if (count > 4) others = atoi(words[4]);
-    if (!check) die("what to check", 0);
     setpgid(0, 0);
     if (tasks() != 1) die("threads before the first call", tasks());
-    check();
-    puts("ok");
+    run_check(count > 1 ? words[1] : "", checks, COUNT_OF(checks));
     return 0;
 }

@@ -30,8 +30,8 @@ static pid_t in_shared_memory(void) {
 }
 
 /* Children of fork start threads of their own. The others copy alone, and so do their
- * children. That holds where the parent has no threads yet, where another thread of it is in the
- * midst of a copy, and where they share its memory. The parent's own pool works on. */
+ * children. That holds before the parent has threads, and while another thread of it is in the
+ * midst of a copy. It holds where they share its memory. The parent's own pool works on. */
 static void children(void) {
     const struct pair pair = new_pair(3);
     pthread_t other;

@@ -1,7 +1,7 @@
 /* Uses memcpy, memset and their kin as programs do, in the ways that a library put under them must
  * bear. Run with the name of a check; exits with 0 where every copy was right. With -DPLUGIN it
- * becomes the library that the check "dlopen" loads, with -DSTATIC it can be linked statically, and
- * then lacks the check that loads a library. */
+ * becomes the library that the check "dlopen" loads. With -DSTATIC it can be linked statically, and
+ * lacks that check. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <pthread.h>

@@ -8,12 +8,10 @@
 #define _GNU_SOURCE
 #include <linux/filter.h>
 #include <linux/seccomp.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
-#include <unistd.h>
+
+#include "harness.h"
 
 #ifndef COPY
 #define COPY memcpy
@@ -46,7 +44,7 @@ static void before_all_constructors(int argc, char** argv) {
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_exit, 1, 0),
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
-    struct sock_fprog program = {sizeof filter / sizeof filter[0], filter};
+    struct sock_fprog program = {COUNT_OF(filter), filter};
     if (argc != 2 || strcmp(argv[1], "loading") != 0) return;
     if (unseen_prctl(PR_SET_NO_NEW_PRIVS, 1, 0) ||
         unseen_prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, (long)&program))

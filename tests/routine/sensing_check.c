@@ -8,11 +8,7 @@
  * Prints for each probe `ok NAME` or `FAIL NAME: reason`, behind the lines of print_pages. Exits 1
  * if one failed. */
 #define _GNU_SOURCE
-#include "copy_check.h"
-#include "harness.h"
-#include "sensing_clock.h"
-#include "space/candidates.h"
-#include "touched_pages.h"
+#include "probes.h"
 
 /* With how many pipelines the copy of a probe goes on. */
 static int ways_of(const struct asterope_copy* probe) {
@@ -28,33 +24,26 @@ struct looks {
     unsigned ticks[LOOKS];
 };
 
-/* Sets the clock so that each call of a probe has so many of these looks. All begin at `start`. */
-static void set_clock(unsigned start, const struct looks* looks, int count) {
-    static struct time_stamp ring[2 * LOOKS];
-    for (int i = 0; i < 2 * count; ++i) {
-        ring[i].ticks = start + (i % 2 != 0 ? looks->ticks[i / 2] : 0);
-        ring[i].next = &ring[(i + 1) % (2 * count)];
-    }
-    sensing_clock = ring;
+/* Sets the clock to two time stamps for each of so many looks, which begin at `start` and take
+ * these ticks. They come again behind the last one, unless `once`. Returns the first. At 12345 a
+ * call draws nothing by chance. */
+static struct time_stamp* set_looks(unsigned start, const unsigned* ticks, int count, bool once) {
+    static struct time_stamp stamps[2 * (1 + LOOKS) + 1];
+    for (int i = 0; i < 2 * count; ++i)
+        stamps[i] = (struct time_stamp){start + (i % 2 ? ticks[i / 2] : 0), &stamps[i + 1]};
+    if (!once) stamps[2 * count - 1].next = stamps;
+    return sensing_clock = stamps;
 }
 
-/* The pipeline that goes on, and its arguments. */
-static struct way {
-    char which; /* 'h', 'c', 'f' or 'p' */
-    unsigned char* destination;
-    const unsigned char* source;
-    size_t bytes, distance;
-} gone_on;
+/* Sets it so that each call of a probe has so many of these looks. */
+static void set_clock(unsigned start, const struct looks* looks, int count) {
+    set_looks(start, looks->ticks, count, false);
+}
 
-#define PIPELINE(name)                                                                             \
-    static void* name(void* to, const void* from, size_t bytes, size_t distance) {                 \
-        gone_on = (struct way){#name[0], to, from, bytes, distance};                               \
-        return memcpy(to, from, bytes);                                                            \
-    }
-PIPELINE(hot)
-PIPELINE(cold)
-PIPELINE(fetch)
-PIPELINE(produce)
+PIPELINE(hot, memcpy(to, from, bytes))
+PIPELINE(cold, memcpy(to, from, bytes))
+PIPELINE(fetch, memcpy(to, from, bytes))
+PIPELINE(produce, memcpy(to, from, bytes))
 
 /* The destination has room for copies that begin at other pages. */
 static unsigned char from[PAGE * PAGES], room[2 * PAGE * PAGES] __attribute__((aligned(PAGE)));
@@ -112,11 +101,8 @@ static bool goes_on(const struct asterope_copy* probe) {
         /* from the second size on the 32 bits overflow between the time stamps */
         set_clock(i < CASES ? 12345 : 0xFFFFFFF0u, looks, looks_of(probe, which));
         probe->copy(to, from, bytes, (size_t)&sensing);
-        const bool right = gone_on.which == which &&
-                           gone_on.distance == distance_of(&sensing, which) &&
-                           gone_on.destination == to && gone_on.source == from &&
-                           gone_on.bytes == bytes && memcmp(from, to, bytes) == 0;
-        if (!right) {
+        if (!went_on(which, to, from, bytes, distance_of(&sensing, which)) ||
+            memcmp(from, to, bytes) != 0) {
             printf("FAIL %s: went on wrongly with %c of %zu bytes after %u, %u and %u ticks\n",
                    probe->name, gone_on.which, bytes, looks->ticks[0], looks->ticks[1],
                    looks->ticks[2]);
@@ -139,7 +125,7 @@ static bool tries_hot_rarely(const struct asterope_copy* probe) {
     const struct asterope_sensing sensing = {100, hot, 0, cold, 0, fetch, 0, produce, 0};
     int tries = 0;
     forget_all();
-    set_clock(12345, &uncached, 3); /* draws nothing by chance */
+    set_clock(12345, &uncached, 3);
     for (int times = 0; times < 3200; ++times) {
         probe->copy(room, from, sizeof from, (size_t)&sensing); /* as large as needs each probe */
         const char expected = gets_a_try(times) ? 'h' : 'p';
@@ -181,18 +167,12 @@ static bool stores_once_first(const struct asterope_copy* probe) {
     };
     static unsigned char source[LARGE + 8191], destination[LARGE + 8191];
     static const struct asterope_sensing ways = {100, hot, 0, cold, 0, fetch, 0, produce, 0};
-    static struct time_stamp stamps[2 * (1 + LOOKS) + 1];
     for (size_t i = 0; i < COUNT_OF(calls); ++i) {
         forget_all();
-        for (size_t stamp = 0; stamp + 1 < COUNT_OF(stamps); ++stamp) {
-            const unsigned ticks = stamp % 2 ? calls[i].ticks[stamp / 2] : 0;
-            stamps[stamp].ticks = 12345 + ticks; /* draws nothing by chance */
-            stamps[stamp].next = &stamps[stamp + 1];
-        }
-        sensing_clock = stamps;
+        const struct time_stamp* const first = set_looks(12345, calls[i].ticks, 1 + LOOKS, true);
         source[i] = (unsigned char)~i;
         probe->copy(destination, source, calls[i].bytes, (size_t)&ways);
-        const int looks = (int)(sensing_clock - stamps) / 2;
+        const int looks = (int)(sensing_clock - first) / 2;
         if (gone_on.which == calls[i].goes_on && looks == calls[i].looks &&
             memcmp(destination, source, calls[i].bytes) == 0) {
             continue;
@@ -233,16 +213,12 @@ static __attribute__((noinline)) int looks_at(const struct asterope_copy* probe,
                                               size_t bytes, unsigned start, unsigned instead,
                                               const struct looks* looks) {
     static const struct asterope_sensing ways = {100, hot, 0, cold, 0, fetch, 0, produce, 0};
-    static struct time_stamp stamps[2 * LOOKS + 3];
-    const int first = looks_instead(bytes);
-    for (int i = 0; i < 2 * (LOOKS + first); ++i) {
-        const unsigned ticks = i < 2 * first ? instead : looks->ticks[i / 2 - first];
-        stamps[i].ticks = start + (i % 2 != 0 ? ticks : 0);
-        stamps[i].next = &stamps[i + 1];
-    }
-    sensing_clock = stamps;
+    const unsigned ticks[] = {instead, looks->ticks[0], looks->ticks[1], looks->ticks[2]};
+    const int left_out = !looks_instead(bytes);
+    const struct time_stamp* const first =
+        set_looks(start, ticks + left_out, 1 + LOOKS - left_out, true);
     probe->copy(to, from, bytes, (size_t)&ways);
-    return (int)(sensing_clock - stamps) / 2;
+    return (int)(sensing_clock - first) / 2;
 }
 
 /* The same where the destination is cached, or not, as these looks say, and no page is known.
@@ -405,27 +381,17 @@ static bool looks_before_it_evicts(const struct asterope_copy* probe) {
     return false;
 }
 
-/* A program whose source or whose sides are uncached. A call and what the program does until the
- * next one take so many ticks: with the stores of `cold` and `produce`, and with the others. */
-struct program {
-    unsigned past, kept;
-    int every; /* each such call takes `more` ticks; 0: none does */
-    unsigned more;
-    int stores; /* that must go on: 0 the former, 1 the others */
-};
-
-/* Runs so many calls of it from `now` on. Returns the part that went on with the right stores. */
+/* Runs so many calls of a program from `now` on. Returns the part that went on with the right
+ * stores. */
 static double right_part(const struct asterope_copy* probe, const struct program* program,
                          bool is_produced, int calls, unsigned* now) {
     const struct looks looks = {{200, 200, is_produced ? 50 : 200}};
-    const char wanted = program->stores ? 'f' : is_produced ? 'p' : 'c';
+    const char wanted = program->is_kept ? 'f' : is_produced ? 'p' : 'c';
     int right = 0;
     for (int i = 0; i < calls; ++i) {
         calls_at(probe, 2 * LEAST, *now, &looks);
-        const char way = gone_on.which;
-        right += way == wanted;
-        *now += (way == 'c' || way == 'p' ? program->past : program->kept) + 7;
-        if (program->every != 0 && i % program->every == 0) *now += program->more;
+        right += gone_on.which == wanted;
+        *now = next_call(program, i, *now);
     }
     return (double)right / calls;
 }
@@ -433,14 +399,15 @@ static double right_part(const struct asterope_copy* probe, const struct program
 /* Each call site gets the stores with which its program goes on sooner. */
 static bool heeds_readers(const struct asterope_copy* probe) {
     static const struct program programs[] = {
-        {4000, 6000, 0, 0, 0},                                 /* it does not read the copy */
-        {6000, 4000, 0, 0, 1},                                 /* it reads the copy */
-        {4000, 4050, 0, 0, 0},                                 /* no difference: as searched */
-        {4050, 4000, 0, 0, 0},                                 /* too small a difference */
-        {4000, 6000, 2, 20000, 0},  {6000, 4000, 2, 20000, 1}, /* more at each second call */
-        {6000, 4000, 4, 200000, 1},                            /* much else at each fourth call */
-        {40000, 25000, 0, 0, 1}, /* it does much else with the stores of `cold` alone */
-        {60000, 40000, 0, 0, 0}, /* and at each call */
+        {4000, 6000, 0, 0, false},     /* it does not read the copy */
+        {6000, 4000, 0, 0, true},      /* it reads the copy */
+        {4000, 4050, 0, 0, false},     /* no difference: as searched */
+        {4050, 4000, 0, 0, false},     /* too small a difference */
+        {4000, 6000, 2, 20000, false}, /* more at each second call */
+        {6000, 4000, 2, 20000, true},
+        {6000, 4000, 4, 200000, true}, /* much else at each fourth call */
+        {40000, 25000, 0, 0, true},    /* it does much else with the stores of `cold` alone */
+        {60000, 40000, 0, 0, false},   /* and at each call */
     };
     for (size_t n = 0; n < 2 * COUNT_OF(programs); ++n) {
         unsigned now = 0xFFFF0000u;
@@ -462,74 +429,45 @@ static bool heeds_readers(const struct asterope_copy* probe) {
     }
     return true;
 }
-#else
-static bool recalls(UNUSED const struct asterope_copy* probe) {
-    return true;
-}
-static bool stores_once_first(UNUSED const struct asterope_copy* probe) {
-    return true;
-}
 
-static bool looks_before_it_evicts(UNUSED const struct asterope_copy* probe) {
-    return true;
+static bool remembers_right(const struct asterope_copy* probe) {
+    return stores_once_first(probe) && recalls(probe) && looks_before_it_evicts(probe) &&
+           heeds_readers(probe);
 }
-static bool heeds_readers(UNUSED const struct asterope_copy* probe) {
+#else
+static bool remembers_right(UNUSED const struct asterope_copy* probe) {
     return true;
 }
 #endif
 
-static const struct asterope_copy* reading;
-
 static void* read_then_copy(void* destination, const void* source, size_t bytes,
                             UNUSED size_t distance) {
-    read_ticks(reading, destination, source, bytes, false);
-    return memcpy(destination, source, bytes);
+    return read_then_make(destination, source, source, bytes);
 }
 
 static bool check(const struct asterope_copy* probe) {
     const asterope_candidate pipeline = asterope_copies.variants[0].copy;
     static const struct looks looks = {{50, 10, 5}};
+    static const char whichs[] = "hcfp";
     /* by these ticks: hot, cold, and fetch and produce where there are these */
     const struct asterope_sensing ways[] = {
         {NEVER, pipeline, 0, pipeline, 0, pipeline, 0, pipeline, 0},
         {0, pipeline, 0, pipeline, 0, pipeline, 0, pipeline, 0},
         {20, pipeline, 0, pipeline, 0, pipeline, 0, pipeline, 0},
         {7, pipeline, 0, pipeline, 0, pipeline, 0, pipeline, 0}};
-    struct copy_subject subject = {
-        .name = probe->name,
-        .copy = probe->copy,
-        .distances = {(size_t)&ways[0], (size_t)&ways[0]},
-        .minimum = LEAST,
-    };
-    struct copy_subject reader = subject;
-    reader.copy = read_then_copy;
-    reading = probe;
     print_pages(probe, NULL);
-    bool right =
-        goes_on(probe) && (ways_of(probe) < 4 ||
-                           (tries_hot_rarely(probe) && stores_once_first(probe) && recalls(probe) &&
-                            looks_before_it_evicts(probe) && heeds_readers(probe)));
-    const struct copy_plan reads = {.last = LEAST + 200};
-    const struct copy_plan copies = {.function = (void (*)(void))probe->copy,
-                                     .last = LEAST + 200,
-                                     .offsets = 31,
-                                     .doubling = 2 * LEAST,
-                                     .largest = 1 << 20};
+    bool right = goes_on(probe) &&
+                 (ways_of(probe) < 4 || (tries_hot_rarely(probe) && remembers_right(probe)));
     set_clock(987654321, &looks, 2);
-    right = right && copy_check(&reader, &reads);
-    static const char whichs[] = "hcfp";
+    right = right && makes_right(probe, read_then_copy, &ways[0], false);
     for (int way = 0; right && way < ways_of(probe); ++way) {
         set_clock(987654321, &looks, looks_of(probe, whichs[way]));
-        subject.distances[0] = subject.distances[1] = (size_t)&ways[way];
-        right = copy_check(&subject, &copies);
+        right = makes_right(probe, NULL, &ways[way], false);
     }
-    if (right) printf("ok %s\n", probe->name);
-    fflush(stdout);
     return right;
 }
 
 int main(void) {
-    IN_THE_MIDDLE_OF_A_STRETCH();
     copy_check_start((1 << 20) + 64);
-    return check_probes(&asterope_copies, check) ? 0 : 1;
+    return check_all_probes(&asterope_copies, check);
 }

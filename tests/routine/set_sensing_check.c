@@ -6,31 +6,15 @@
  * Prints for each probe `ok NAME` or `FAIL NAME: reason`, behind the lines of print_pages. Exits 1
  * if one failed. */
 #define _GNU_SOURCE
-#include "copy_check.h"
-#include "harness.h"
-#include "sensing_clock.h"
-#include "space/candidates.h"
-#include "touched_pages.h"
+#include "probes.h"
 
 enum { BYTE = 0x5B };
-
-/* The pipeline that goes on, and its arguments. */
-static struct way {
-    char which; /* 'h' or 'c' */
-    unsigned char* destination;
-    size_t value, bytes, distance;
-} gone_on;
 
 /* The pipelines set nothing: sizes are larger than the room. */
 static bool only_told;
 
-#define PIPELINE(name)                                                                             \
-    static void* name(void* to, const void* value, size_t bytes, size_t distance) {                \
-        gone_on = (struct way){#name[0], to, (size_t)value, bytes, distance};                      \
-        return only_told ? to : memset(to, (int)(size_t)value & 255, bytes);                       \
-    }
-PIPELINE(hot)
-PIPELINE(cold)
+PIPELINE(hot, only_told ? to : memset(to, (int)(size_t)from & 255, bytes))
+PIPELINE(cold, only_told ? to : memset(to, (int)(size_t)from & 255, bytes))
 
 /* Sets of more than ROOM bytes only probe it. */
 enum { ROOM = PAGE * PAGES };
@@ -54,8 +38,8 @@ static struct time_stamp* set_stamps(unsigned start, unsigned store, unsigned lo
     return stamps;
 }
 
-/* The ticks of a probe's first store and of its loads. Then the pipeline that must go on: for a site
- * with the stores of `hot`, and for one with those of `cold`. */
+/* The ticks of a probe's first store and of its loads. Then the pipeline that must go on: for a
+ * site with the stores of `hot`, and for one with those of `cold`. */
 static const struct {
     unsigned long threshold;
     unsigned store, ticks;
@@ -90,8 +74,7 @@ static bool goes_on(const struct asterope_copy* probe) {
         set_stamps(i < 2 * CASES ? 12345 : 0xFFFFFFE0u, cases[n].store, cases[n].ticks);
         probe->copy(room, value, bytes, (size_t)&sensing);
         const size_t distance = which == 'h' ? sensing.hot_distance : sensing.cold_distance;
-        if (gone_on.which != which || gone_on.distance != distance || gone_on.destination != room ||
-            gone_on.value != (size_t)value || gone_on.bytes != bytes || !is_set(room, bytes)) {
+        if (!went_on(which, room, value, bytes, distance) || !is_set(room, bytes)) {
             printf("FAIL %s: went on wrongly with %c of %zu bytes after %u and %u ticks\n",
                    probe->name, gone_on.which, bytes, cases[n].store, cases[n].ticks);
             return false;
@@ -146,24 +129,15 @@ static bool recalls(const struct asterope_copy* probe) {
     return right;
 }
 
-/* A program whose destinations are uncached. A call and what the program does until the next one
- * take so many ticks: with the stores of `hot`, and with those of `cold`. */
-struct program {
-    unsigned kept, past;
-    int every; /* each such call takes `more` ticks; 0: none does */
-    unsigned more;
-    char stores; /* that must go on */
-};
-
-/* Runs so many calls of it from `now` on. Returns the part that went on with the right stores. */
+/* Runs so many calls of a program from `now` on. Returns the part that went on with the right
+ * stores. */
 static double right_part(const struct asterope_copy* probe, const struct program* program,
                          size_t bytes, int calls, unsigned* now) {
     int right = 0;
     for (int i = 0; i < calls; ++i) {
         sets_at(probe, bytes, *now, 200);
-        right += gone_on.which == program->stores;
-        *now += (gone_on.which == 'h' ? program->kept : program->past) + 7;
-        if (program->every != 0 && i % program->every == 0) *now += program->more;
+        right += gone_on.which == (program->is_kept ? 'h' : 'c');
+        *now = next_call(program, i, *now);
     }
     return (double)right / calls;
 }
@@ -171,12 +145,13 @@ static double right_part(const struct asterope_copy* probe, const struct program
 /* Each call site gets the stores with which its program goes on sooner. */
 static bool heeds_readers(const struct asterope_copy* probe) {
     static const struct program programs[] = {
-        {6000, 4000, 0, 0, 'c'},                                  /* it leaves the set alone */
-        {4000, 6000, 0, 0, 'h'},                                  /* it writes there next */
-        {4050, 4000, 0, 0, 'h'},                                  /* too small a difference */
-        {6000, 4000, 2, 20000, 'c'}, {4000, 6000, 2, 20000, 'h'}, /* more at each second call */
-        {40000, 25000, 0, 0, 'c'},   /* it does much else with the stores of `hot` alone */
-        {600000, 400000, 0, 0, 'h'}, /* much else at each call */
+        {4000, 6000, 0, 0, false},     /* it leaves the set alone */
+        {6000, 4000, 0, 0, true},      /* it writes there next */
+        {4000, 4050, 0, 0, true},      /* too small a difference */
+        {4000, 6000, 2, 20000, false}, /* more at each second call */
+        {6000, 4000, 2, 20000, true},
+        {25000, 40000, 0, 0, false},  /* it does much else with the stores of `hot` alone */
+        {400000, 600000, 0, 0, true}, /* much else at each call */
     };
     static const size_t sizes[] = {2 * LEAST, ROOM};
     for (size_t n = 0; n < 2 * COUNT_OF(programs); ++n) {
@@ -232,7 +207,7 @@ static bool tries_hot_rarely(const struct asterope_copy* probe) {
 
 /* A finding holds for at most so many bytes, but for 256 calls at least. */
 static bool believes_large_sets_for_less(const struct asterope_copy* probe) {
-    static const struct program leaves_it_alone = {60000, 40000, 0, 0, 'c'};
+    static const struct program leaves_it_alone = {40000, 60000, 0, 0, false};
     static const struct {
         size_t bytes;
         int calls;
@@ -283,12 +258,11 @@ static bool ends_in_one_state(const struct asterope_copy* probe) {
     return true;
 }
 
-static const struct asterope_copy* reading;
-
 static void* read_then_set(void* destination, const void* byte, size_t bytes,
                            UNUSED size_t distance) {
-    read_ticks(reading, destination, byte, bytes, true);
-    return memset(destination, (int)(size_t)byte & 255, bytes);
+    static unsigned char made[2 * LEAST];
+    memset(made, (int)(size_t)byte & 255, bytes);
+    return read_then_make(destination, byte, made, bytes);
 }
 
 static bool check(const struct asterope_copy* probe) {
@@ -296,42 +270,22 @@ static bool check(const struct asterope_copy* probe) {
     /* by these ticks: hot, and what the site has */
     const struct asterope_sensing ways[] = {{NEVER, pipeline, 0, pipeline, 0, NULL, 0, NULL, 0},
                                             {20, pipeline, 0, pipeline, 0, NULL, 0, NULL, 0}};
-    struct copy_subject subject = {
-        .name = probe->name,
-        .copy = probe->copy,
-        .distances = {(size_t)&ways[0], (size_t)&ways[0]},
-        .minimum = LEAST,
-        .sets = true,
-    };
-    struct copy_subject reader = subject;
-    reader.copy = read_then_set;
-    reading = probe;
     print_pages(probe, value);
     forgets_pages = true;
     bool right = goes_on(probe) && recalls(probe) && heeds_readers(probe) &&
                  keeps_to_hot_without_a_time(probe) && tries_hot_rarely(probe) &&
                  believes_large_sets_for_less(probe) && ends_in_one_state(probe);
-    const struct copy_plan reads = {.last = LEAST + 200};
-    const struct copy_plan sets = {.function = (void (*)(void))probe->copy,
-                                   .last = LEAST + 200,
-                                   .offsets = 31,
-                                   .doubling = 2 * LEAST,
-                                   .largest = 1 << 20};
     set_stamps(987654321, 50, 50);
-    right = right && copy_check(&reader, &reads);
+    right = right && makes_right(probe, read_then_set, &ways[0], true);
     for (int way = 0; right && way < 3; ++way) {
         believe(NO_TRIAL, way == 2);
-        subject.distances[0] = subject.distances[1] = (size_t)&ways[way != 0];
-        right = copy_check(&subject, &sets);
+        right = makes_right(probe, NULL, &ways[way != 0], true);
     }
-    if (right) printf("ok %s\n", probe->name);
-    fflush(stdout);
     return right;
 }
 
 int main(void) {
-    IN_THE_MIDDLE_OF_A_STRETCH();
     copy_check_start((1 << 20) + 64);
     copy_check_byte(BYTE);
-    return check_probes(&asterope_sets, check) ? 0 : 1;
+    return check_all_probes(&asterope_sets, check);
 }

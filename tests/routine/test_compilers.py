@@ -261,7 +261,7 @@ def test_a_library_shows_the_functions_alone_and_asks_for_nothing_unusual(tmp_pa
 # --- Protected branches ---------------------------------------------------------------------------
 
 
-@each(lambda arch: ["gcc", "clang"] if arch is AARCH64 else [])
+@each(lambda arch: ["gcc", "clang"], of=AARCH64)
 def test_what_may_be_jumped_to_begins_with_a_landing_pad_and_the_linker_says_so(
     tmp_path, arch, case
 ):

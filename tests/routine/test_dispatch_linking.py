@@ -1,5 +1,5 @@
-"""A file of several profiles chooses before it is used, however it is linked and loaded, and what
-it has chosen is what that profile alone would be."""
+"""A file of several profiles chooses before it is used, however it is linked and loaded. The chosen
+functions are those that the profile has alone."""
 
 from __future__ import annotations
 

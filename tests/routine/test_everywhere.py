@@ -11,7 +11,7 @@ from architectures import Architecture, build_preload, each, once
 from asterope.dispatch import render_dispatch
 from asterope.profile import load_profile
 from asterope.render import Asks
-from copy_programs import Memset, output_of, profile_json, render, run, write
+from copy_programs import Memset, output_of, profile_json, render, run, with_own_calls, write
 from dispatch_machines import with_profile
 
 MIB = 1 << 20
@@ -23,15 +23,16 @@ STAGES = [
 ]
 PREPARED = (65536, 262144, 2 * MIB, 5 * MIB)
 NOT_PREPARED = (0, 1, 100, 4096, 65535, 524288, MIB)
-FUNCTIONS = ("memcpy", "memmove", "mempcpy", "memset", "bzero")
+# The places of by_place_check that call memcpy, memmove, mempcpy, memset and bzero.
+PLACES = ("first", "moving", "ending", "setting", "zeroing")
 
 # The routine's text with this before it counts the bytes that it has the system prepare.
 COUNTED = """\
 #include <stddef.h>
-__attribute__((visibility("default"))) long asterope_counted[1];
+__attribute__((visibility("default"))) long asterope_counted[4];
 static void count(size_t bytes, size_t advice)
 {
-    if (advice == 23) __atomic_fetch_add(asterope_counted, (long)bytes, __ATOMIC_RELAXED);
+    if (advice == 23) __atomic_fetch_add(&asterope_counted[3], (long)bytes, __ATOMIC_RELAXED);
 }
 #define COUNTED_CALL(number, first, second, third) \\
     (count(second, third), asterope_fresh_call(number, first, second, third))
@@ -47,9 +48,7 @@ def profile_of(arch: Architecture, **more: object) -> str:
 
 def library_of(arch: Architecture, folder: Path, routine: Path) -> Path:
     """The preload library of that, which counts."""
-    text = routine.read_text(encoding="ascii")
-    text, found = re.subn(r"(?<!long )\basterope_fresh_call\(", "COUNTED_CALL(", text)
-    assert found == 6
+    text = with_own_calls(routine, "COUNTED_CALL").read_text(encoding="ascii")
     routine.write_text(COUNTED + text, encoding="ascii")
     return build_preload(arch, routine, folder / "library.so")
 
@@ -60,21 +59,27 @@ def make_library(arch: Architecture, folder: Path) -> Path:
 
 
 def make_program(arch: Architecture, folder: Path) -> Path:
-    return arch.program(folder, "everywhere_check", "-O1", "-fno-builtin", "-ldl")
+    flags = ("-O1", "-fno-builtin", "-rdynamic", "-pthread", "-ldl")
+    return arch.program(folder, "by_place_check", *flags)
 
 
 library, check = once(make_library), once(make_program)
 
 
+def counts_in(said: str) -> list[str]:
+    """The bytes that each call prepared, by the program's output."""
+    return [line.removesuffix(" fresh ") or "0" for line in said.splitlines()]
+
+
 def prepared(
     arch: Architecture, program: Path, path: Path, *words: object, **variables: str
 ) -> list[str]:
-    """The program's output under the library; without ASTEROPE_FRESH where it is not given."""
-    return output_of(*arch.on(LD_PRELOAD=path, **variables), program, *words).split()
+    """The same under the library; without ASTEROPE_FRESH where it is not given."""
+    return counts_in(output_of(*arch.on(LD_PRELOAD=path, **variables), program, *words))
 
 
 def calls(*sizes: int) -> list[str]:
-    return [f"{function}:{size}" for function in FUNCTIONS for size in sizes]
+    return [f"{place}:{size}" for place in PLACES for size in sizes]
 
 
 @each()
@@ -83,7 +88,7 @@ def test_all_pages_of_large_copies_and_sets_are_prepared_where_that_is_asked_for
 ):
     its, asked = (arch, check(arch), library(arch)), {"ASTEROPE_FRESH": "1"}
     counts = prepared(*its, *calls(*PREPARED), **asked)
-    assert counts == [str(size) for _ in FUNCTIONS for size in PREPARED]
+    assert counts == [str(size) for _ in PLACES for size in PREPARED]
     assert {*prepared(*its, *calls(*NOT_PREPARED), **asked)} == {"0"}
 
 
@@ -105,7 +110,7 @@ def test_overlapping_buffers_are_not_prepared(check, library, arch):
 @each(emulated=False)
 def test_the_pages_are_there_before_the_copy_begins(check, library, arch):
     """An emulator answers this advice by itself, and prepares none."""
-    its, call = (arch, check(arch), library(arch)), ("halted", "memcpy:262144")
+    its, call = (arch, check(arch), library(arch)), ("halted", "first:262144")
     (pages,) = prepared(*its, *call, ASTEROPE_FRESH="1")
     if pages == "cannot":
         pytest.skip("this system prepares no pages (Linux 5.14)")
@@ -130,7 +135,7 @@ def test_of_several_profiles_the_chosen_one_says_from_which_size_on(check, tmp_p
     ):
         under = arch.on(LD_PRELOAD=path, ASTEROPE_VERBOSE="1", ASTEROPE_FRESH="1")
         done = run(*under, check(arch), *words, env=with_profile(name))
-        assert done.stdout.split() == expected * len(FUNCTIONS), name
+        assert counts_in(done.stdout) == expected * len(PLACES), name
         nothing = ", ASTEROPE_FRESH=1 does nothing: the profile has no page stage\n"
         has = name in ("early", "late")
         assert done.stderr.endswith(", large ones prepare their pages\n" if has else nothing), name

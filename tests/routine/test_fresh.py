@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from architectures import Architecture, each, once
-from copy_programs import Memset, profile_json, render, run
+from copy_programs import Memset, profile_json, render, run, with_own_calls
 
 # Above, up to, stage, piece. Some pieces are not powers of two. One size between has no stage.
 STAGES = [
@@ -45,21 +45,15 @@ MODES = [
 ]
 
 
-def routine_of(arch: Architecture, folder: Path, mode: str = "", calls: int = 6) -> Path:
-    small_set = arch.set_pipelines.PLAIN
+def routine_of(arch: Architecture, folder: Path, mode: str = "") -> Path:
     routine = render(
         [(1 << 20, arch.plain), (4 << 20, arch.plain)],
         folder,
         stages=STAGES,
         huge_pages=mode,
-        memset=Memset([(4 << 20, small_set)]),
+        memset=Memset([(4 << 20, arch.set_pipelines.PLAIN)]),
     )
-    text = routine.read_text(encoding="ascii")
-    # The calls of the system go through the check.
-    text, count = re.subn(r"(?<!long )\basterope_fresh_call\(", "SEEN_CALL(", text)
-    assert count == calls
-    routine.write_text(text, encoding="ascii")
-    return routine
+    return with_own_calls(routine, "seen_call")
 
 
 def build_check(arch: Architecture, routine: Path, *flags: str, compiler: tuple = ()) -> Path:
@@ -68,7 +62,7 @@ def build_check(arch: Architecture, routine: Path, *flags: str, compiler: tuple 
 
 
 check = once(lambda arch, folder: build_check(arch, routine_of(arch, folder)))
-check_of = once(lambda arch, folder, mode: build_check(arch, routine_of(arch, folder, mode, 8)))
+check_of = once(lambda arch, folder, mode: build_check(arch, routine_of(arch, folder, mode)))
 
 
 @each(lambda arch: [one for one in CHECKS if arch.is_native or one not in OF_SYSTEM])

@@ -24,7 +24,7 @@ check = once(
 SHARES = {"a sample": "3,11", "all": "0,1"}
 
 
-@each(lambda arch: SHARES if arch is X86_64 else {}, emulated=False, daily="a sample".__eq__)
+@each(lambda arch: SHARES, of=X86_64, emulated=False, daily="a sample".__eq__)
 def test_huge_pages_are_stored_to_at_their_ends_first(check, arch, case):
     lines = run(check(arch), "--share", case).stdout.splitlines()
     found = dict(reversed(line.split(" ", 1)) for line in lines)

@@ -257,19 +257,19 @@ def test_every_small_copy_and_small_set_is_what_was_timed(candidates, tmp_path, 
 OPTIONS = {("T", "T"): "", ("T", "NT"): "wn", ("NT", "T"): "rn", ("NT", "NT"): "n"}
 
 
-@pytest.mark.skipif(bool(AARCH64.marks(False)), reason="needs programs of AArch64")
-def test_the_numbers_of_mops_are_the_instructions_that_they_should_be(candidates):
+@each(of=AARCH64, slow=False)
+def test_the_numbers_of_mops_are_the_instructions_that_they_should_be(candidates, arch):
     """Assemblers need not know them, so templates have numbers; this disassembler must."""
     expected = {}
-    for v in (v for v in AARCH64.pipelines.variants() if v.rt == "MOPS"):
+    for v in (v for v in arch.pipelines.variants() if v.rt == "MOPS"):
         copies = [f"cpyf{part}{OPTIONS[v.lt, v.st]} [x0]!, [x1]!, x2!" for part in "pme"]
         expected[f"candidate_{v.symbol}"] = ["dmb ishld"] * (v.lt == "NT") + copies
-    for v in (v for v in AARCH64.set_pipelines.variants() if v.rt == "MOPS"):
+    for v in (v for v in arch.set_pipelines.variants() if v.rt == "MOPS"):
         option = "n" if v.st == "NT" else ""
         expected[f"set_candidate_{v.symbol}"] = [f"set{p}{option} [x0]!, x2!, x1" for p in "pme"]
     assert len(expected) == 4 + 2
     for name, instructions in expected.items():
-        found = candidates(AARCH64)[f"asterope_{name}"].instructions
+        found = candidates(arch)[f"asterope_{name}"].instructions
         if ".inst" in " ".join(found):
-            pytest.skip(f"{AARCH64.objdump} does not know FEAT_MOPS")
+            pytest.skip(f"{arch.objdump} does not know FEAT_MOPS")
         assert found == ["bti c", "mov x3, x0", *instructions, "mov x0, x3", "ret"], name

@@ -10,7 +10,17 @@ from pathlib import Path
 
 import pytest
 from architectures import X86_64, Architecture, each, once
-from copy_programs import CHECKERS, SHORT, Intervals, assert_right, change, output_of, render, run
+from copy_programs import (
+    CHECKERS,
+    SHORT,
+    Intervals,
+    assert_right,
+    change,
+    output_of,
+    render,
+    run,
+    with_own_calls,
+)
 
 # Plain chunks, even shares, a size between for one thread, and chunks that no page divides.
 # Above, up to, threads, chunk.
@@ -21,9 +31,11 @@ SHARES = [
     (2097152, 4194304, 4, 100000),
 ]
 THREADED = ("-DASTEROPE_THREADS", "-pthread")
-# Arguments for an emulated program: CPUs, how many threads may be started, and the emulator's
-# thread.
-TOLD = {True: (), False: (4, -1, 1)}
+
+
+def told(arch: Architecture, creations: int = -1) -> tuple[int, ...]:
+    """Arguments of the check: CPUs, how many threads may be started, and an emulator's thread."""
+    return (4, creations, int(not arch.is_native))
 
 
 def tuned(arch: Architecture) -> Intervals:
@@ -48,59 +60,46 @@ def assert_ok(done: subprocess.CompletedProcess[str]) -> None:
 
 
 CHECKS = ["copies", "callers", "help", "sleeper", "held", "faults", "stop"]
-# Checks that an emulator cannot make. It makes a process of a child that shares memory, and
-# has threads of its own, which a child may find in the midst of something.
+# Checks that an emulator cannot make. It makes a process of a child that shares memory. It has
+# threads of its own, which a child may find in the midst of something.
 NATIVE_CHECKS = ["children", "forks", "namespace"]
 
 
 @each(lambda arch: CHECKS + NATIVE_CHECKS * arch.is_native)
 def test_copies_over_threads_are_right(check, arch, case):
-    assert_ok(run(*arch.on(), check(arch), case, *TOLD[arch.is_native]))
+    assert_ok(run(*arch.on(), check(arch), case, *told(arch)))
 
 
-def with_stages(arch: Architecture, folder: Path, mode: str = "", stage: str = "huge") -> Path:
-    """A routine whose calls of the system that prepare pages go through the check; `mode`: that of
-    huge pages in its profile; `stage`: that of large copies."""
+def build_staged(arch: Architecture, folder: Path, mode: str, stage: str) -> Path:
+    """The check of a routine whose calls of the system that prepare pages go through it; `mode`:
+    that of huge pages in its profile; `stage`: that of large copies."""
     stages = [(65535, 1 << 20, "populate", 65536), (1 << 20, 4 << 20, stage, 1 << 20)]
     shares = [(131071, 4 << 20, 2 if stage == "advise" else 3, 0)]
     routine = render(tuned(arch), folder, shares=shares, stages=stages, huge_pages=mode)
-    text = re.sub(
-        r"(?<!long )\basterope_fresh_call\(", "counted_call(", routine.read_text(encoding="ascii")
-    )
-    routine.write_text(text, encoding="ascii")
-    return routine
-
-
-def build_staged(arch: Architecture, folder: Path, mode: str = "", stage: str = "huge") -> Path:
     flags = ["-Wno-unused-function"] + ["-DSTORES_MAP_HUGE_PAGES=1"] * (stage == "advise")
-    return build_check(arch, with_stages(arch, folder, mode, stage), *flags)
+    return build_check(arch, with_own_calls(routine, "counted_call"), *flags)
 
 
 staged_check = once(build_staged)
 
 
-@pytest.mark.parametrize("creations", [-1, 0])
-@each()
-def test_copies_into_fresh_memory_prepare_its_pages(staged_check, arch, creations):
-    emulators = () if arch.is_native else (1,)
-    assert_ok(run(*arch.on(), staged_check(arch), "fresh", 4, creations, *emulators))
+def staged(arch: Architecture) -> dict[str, tuple]:
+    """The mode, the stage, the check, and how many threads may be started."""
+    of_chunks = ("fresh", "copies", "faults") if arch.is_native else ()
+    return {
+        **{f"{what} with page stages": ("", "huge", what, -1) for what in ("fresh", *CHECKS)},
+        "fresh without threads": ("", "huge", "fresh", 0),
+        # one of these two the system has not got
+        **{f"fresh under {mode}": (mode, "huge", "fresh", -1) for mode in ("never", "always")},
+        # whole huge pages of a chunk are left to its stores
+        **{f"{what} with huge pages": ("", "advise", what, -1) for what in of_chunks},
+    }
 
 
-@each(lambda arch: ["fresh", "copies", "faults"] if arch.is_native else [])
-def test_whole_huge_pages_of_a_chunk_are_left_to_its_stores(staged_check, arch, case):
-    assert_ok(run(staged_check(arch, "", "advise"), case, 4, -1))
-
-
-@each(lambda arch: ["never", "always"])
-def test_they_do_under_another_mode_of_huge_pages(staged_check, arch, case):
-    """One of these two the system has not got."""
-    emulators = () if arch.is_native else (1,)
-    assert_ok(run(*arch.on(), staged_check(arch, case), "fresh", 4, -1, *emulators))
-
-
-@each(lambda arch: CHECKS)
-def test_copies_over_threads_are_right_with_page_stages(staged_check, arch, case):
-    assert_ok(run(*arch.on(), staged_check(arch), case, *TOLD[arch.is_native]))
+@each(staged)
+def test_copies_over_threads_prepare_pages_and_are_right(staged_check, arch, case):
+    *stages, what, creations = case
+    assert_ok(run(*arch.on(), staged_check(arch, *stages), what, *told(arch, creations)))
 
 
 @pytest.mark.slow
@@ -118,8 +117,8 @@ def test_copies_over_threads_are_clean_under_sanitizers(tmp_path, arch, compiler
         checks += ["children", "forks"]
     for what in checks:
         # A child waits for ever for a lock that a starting thread had, so one thread is started.
-        told = (4, 1) if what in NATIVE_CHECKS else ()
-        assert_ok(run(program, what, *told, env=environment))
+        arguments = (4, 1) if what in NATIVE_CHECKS else ()
+        assert_ok(run(program, what, *arguments, env=environment))
 
 
 def threads_of(check: Path, *arguments: object, **options: object) -> int:
@@ -205,9 +204,8 @@ def test_a_cpu_that_lacks_what_the_copies_need_copies_alone(tmp_path, arch):
     t = arch.pipelines.Tuple(vectors, "T", "T", "none", 0, 0)
     cpu = arch.cpu_for(t)
     routine = render([(262144, t)], tmp_path, shares=SHARES)
-    told = TOLD[arch.is_native] or (4,)
     for threads in "41":
-        done = run(*arch.on(cpu), build_check(arch, routine), "tasks", *told)
+        done = run(*arch.on(cpu), build_check(arch, routine), "tasks", *told(arch))
         assert done.stdout.splitlines() == [threads, "ok"], done.stderr
         if threads == "4":
             change(routine, {"if (!asterope_cpu_fits())": "if (asterope_cpu_fits())"})

@@ -45,10 +45,7 @@ def test_the_routine_of_everything_is_not_all_portable_here(tmp_path, arch):
     assert not [copy for (copy,) in taken if "untuned" in copy]
 
 
-@each(
-    lambda arch: REFERENCES if arch is X86_64 else [],
-    daily=lambda name: name == "xeon-gold-5218",
-)
+@each(lambda arch: REFERENCES, of=X86_64, daily="xeon-gold-5218".__eq__)
 def test_the_references_copy_right_at_every_offset_size_and_overlap(tmp_path, objects, arch, case):
     routine = render(REFERENCE / f"{case}.json", tmp_path)
     assert_right(arch.routine_check(routine, objects), "--largest", 64 << 20)

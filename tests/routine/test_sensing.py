@@ -38,7 +38,7 @@ WAYS = {
     ),
 }
 HOT_WAY, COLD_WAY, FETCH_WAY, PRODUCE_WAY = 1, 2, 3, 4  # of these
-of_x86_64 = each(lambda arch: [0] if arch is X86_64 else [])
+of_x86_64 = each(of=X86_64)
 
 
 def sensing_by(probe: Probe, threshold: int, arch: Architecture = X86_64) -> SensingCopy:
@@ -74,7 +74,14 @@ def sets_with(probe: Probe, thresholds: tuple[int, int] = (0, HIGHEST_THRESHOLD)
     return Memset(intervals, sensing=dict(zip((32768, 65536), senses)))
 
 
-INTERVALS, SENSING = intervals_of(X86_64), sensing_with(PROBES[1])
+def sensing_parts(probe: Probe, arch: Architecture = X86_64) -> dict[str, Any]:
+    """The parts of a routine that sense by the probe, to be rendered."""
+    if probe in PROBES_OF_SETS:
+        return {"memset": sets_with(probe)}
+    return {"sensing": sensing_with(probe, arch)}
+
+
+INTERVALS = intervals_of(X86_64)
 
 
 def need_counter(arch: Architecture) -> None:
@@ -100,9 +107,9 @@ NEXT_STAMP = {
 }
 
 
-def with_clock(arch: Architecture, text: str, clock: str) -> str:
+def with_clock(arch: Architecture, text: str) -> str:
     """C with probes that take their time stamps from a ring."""
-    text, count = re.subn(READ[arch.name], NEXT_STAMP[arch.name].format(clock), text)
+    text, count = re.subn(READ[arch.name], NEXT_STAMP[arch.name].format("sensing_clock"), text)
     assert count >= 2
     return text
 
@@ -118,8 +125,8 @@ RING = """
 #include <stdlib.h>
 struct time_stamp { unsigned ticks; struct time_stamp *next; };
 static struct time_stamp ring[16];
-extern struct time_stamp *routine_clock;
-__attribute__((used)) struct time_stamp *routine_clock = ring;
+extern struct time_stamp *sensing_clock;
+__attribute__((used)) struct time_stamp *sensing_clock = ring;
 __attribute__((constructor)) static void tell(void)
 {
     unsigned ticks[8], looks = 0, i;
@@ -181,7 +188,7 @@ def with_counter(
     if ring:
         text = routine.read_text(encoding="ascii")
         more = NO_TRIALS if "asterope_sites[" in text else ""
-        routine.write_text(with_clock(arch, text, "routine_clock") + RING + more, encoding="ascii")
+        routine.write_text(with_clock(arch, text) + RING + more, encoding="ascii")
     return routine
 
 
@@ -204,12 +211,17 @@ def unsensed(arch: Architecture) -> list[str]:
     return [WAYS[arch.name][0].symbol] * 5
 
 
-@each({name: BY_NAME for name in WAYS})
-def test_it_copies_right_with_each_probe(tmp_path, objects, arch, case):
-    routine = render(intervals_of(arch), tmp_path, sensing=sensing_with(case, arch))
+def probes_of(arch: Architecture) -> dict[str, Probe]:
+    return {p.name: p for p in (*PROBES, *(PROBES_OF_SETS if arch is X86_64 else ()))}
+
+
+@each(probes_of)
+def test_it_copies_and_sets_right_with_each_probe(tmp_path, objects, arch, case):
+    routine = render(intervals_of(arch), tmp_path, **sensing_parts(case, arch))
     program = arch.routine_check(with_counter(arch, routine, ring=False), objects)
     options = ("--step", 31, "--other-step", 31, "--last", 300, "--largest", 200000)
-    assert_right(*arch.on(), program, *options, "--around", "16384,32768,65536")
+    around = ("--around", "16384,32768,65536")
+    assert_right(*arch.on(), program, *options, *around, sets=case in PROBES_OF_SETS)
 
 
 # The ticks of each look, and what goes on behind so many looks.
@@ -262,7 +274,7 @@ def test_a_destination_that_stays_uncached_gives_the_hot_pipeline_tries(tmp_path
 
 
 @of_x86_64
-def test_a_call_site_without_cached_data_keeps_to_the_cold_pipeline(tmp_path, arch, case):
+def test_a_call_site_without_cached_data_keeps_to_the_cold_pipeline(tmp_path, arch):
     """Most of its calls look at the destination alone."""
     program = program_of_one_site(arch, tmp_path)
     assert_goes_on(arch, program, "201 201 201", [COLD_WAY] * 60)
@@ -271,18 +283,8 @@ def test_a_call_site_without_cached_data_keeps_to_the_cold_pipeline(tmp_path, ar
         assert_goes_on(arch, program, "201 " * 6 + last, [COLD_WAY, COLD_WAY, way])
 
 
-@pytest.mark.parametrize("name", [probe.name for probe in PROBES_OF_SETS])
 @of_x86_64
-def test_it_sets_right_with_each_probe(tmp_path, objects, arch, case, name):
-    probe = next(one for one in PROBES_OF_SETS if one.name == name)
-    routine = render(INTERVALS, tmp_path, memset=sets_with(probe))
-    program = arch.routine_check(routine, objects)
-    options = ("--step", 31, "--other-step", 31, "--last", 300, "--largest", 200000)
-    assert_right(program, *options, "--around", "16384,32768,65536", sets=True)
-
-
-@of_x86_64
-def test_the_ticks_and_the_call_site_choose_the_pipeline_of_a_set(tmp_path, arch, case):
+def test_the_ticks_and_the_call_site_choose_the_pipeline_of_a_set(tmp_path, arch):
     need_counter(arch)
     senses = sets_with(PROBES_OF_SETS[0], (200, 70000))
     routine = with_counter(arch, render(INTERVALS, tmp_path, memset=senses))
@@ -335,7 +337,7 @@ int main(void)
 
 
 @of_x86_64
-def test_threads_remember_their_call_sites_in_lines_of_their_own(tmp_path, arch, case):
+def test_threads_remember_their_call_sites_in_lines_of_their_own(tmp_path, arch):
     """But for some that fall on one line by chance: 30 lines are expected for 32 threads."""
     need_counter(arch)
     sensing = {65536: sensing_by(BY_NAME["both 2"], HIGHEST_THRESHOLD, arch)}
@@ -373,7 +375,7 @@ def faults_of(library: Path | None, size: int) -> int:
 
 @pytest.mark.parametrize("name", BY_NAME)
 @of_x86_64
-def test_a_fresh_destination_takes_no_more_page_faults_than_libc(tmp_path, arch, case, name):
+def test_a_fresh_destination_takes_no_more_page_faults_than_libc(tmp_path, arch, name):
     """A probe of an untouched page gets the page of zeros, and the first store faults once more.
     Where each call has a probe, that would be a fault for each copy. The interpreter may have a few
     of its own."""
@@ -386,7 +388,7 @@ def test_a_fresh_destination_takes_no_more_page_faults_than_libc(tmp_path, arch,
 
 
 @of_x86_64
-def test_a_look_at_a_fresh_destination_takes_no_more_page_faults_than_libc(tmp_path, arch, case):
+def test_a_look_at_a_fresh_destination_takes_no_more_page_faults_than_libc(tmp_path, arch):
     """All call sites look at their destinations, as after many uncached ones. Two faults
     take no longer here than a wait for memory may."""
     need_counter(arch)

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 from architectures import X86_64, Architecture, each
 from asterope.render import render_candidates
-from asterope.spaces.probes import HEEDING, PROBES, PROBES_OF_SETS, Probe
+from asterope.spaces.probes import HEEDING, PROBES, PROBES_OF_SETS
 from copy_programs import REPOSITORY, need, output_of, render, run
 from disassembly import disassemble
 from sampling import sampled
-from test_sensing import INTERVALS, of_x86_64, sensing_with, sets_with, with_clock
+from test_sensing import INTERVALS, sensing_parts, with_clock
 
 FIRST_PROBE = {
     "x86_64": "\nvoid asterope_sense_",
@@ -34,54 +33,43 @@ def candidates_with(arch: Architecture, before: str = "", after: str = "") -> st
 def sensing_check(
     arch: Architecture, folder: Path, objects: Path, *change: str, name: str = "sensing_check"
 ) -> Path:
-    text = with_clock(arch, candidates_with(arch, *change), "sensing_clock")
+    text = with_clock(arch, candidates_with(arch, *change))
     text = f"extern void *sensing_clock;\n{text}"
     return arch.candidates_check(folder, text, objects, name)
 
 
-def assert_ok_with(lines: list[str], probes: Sequence[Probe]) -> None:
-    """All probes are right, and no others are there."""
-    assert not [line for line in lines if line.startswith("FAIL")], "\n".join(lines)
+# The programs, and the probes that they check.
+CHECKED = {"sensing_check": PROBES, "set_sensing_check": PROBES_OF_SETS}
+
+
+@each(lambda arch: [*CHECKED][: None if arch is X86_64 else 1])
+def test_all_that_senses_is_right_and_looks_where_it_should(tmp_path, objects, arch, case):
+    """At a new place each time, in the middle of its stretches."""
+    done = run(*arch.on(), sensing_check(arch, tmp_path, objects, name=case))
+    lines = done.stdout.splitlines()
+    wrong = [line for line in lines if line.startswith("FAIL")]
+    assert not wrong, "\n".join(wrong)
+    assert done.returncode == 0, done.stderr
+    probes = CHECKED[case]
     assert [line for line in lines if line.startswith("ok ")] == [f"ok {p.name}" for p in probes]
+    for probe in probes:
+        # the pages that each reading touched: of the source, and of the destination
+        prefix = f"pages {probe.name}:"
+        sides = [line[len(prefix) :].split("|") for line in lines if line.startswith(prefix)]
+        readings = [([*map(int, a.split())], [*map(int, b.split())]) for a, b in sides]
+        assert len(readings) == 32
+        length = 64 // probe.lines
+        for source, destination in readings:
+            pages = source or destination
+            assert [page // length for page in pages] == [*range(probe.lines)]
+            assert len({page % length for page in pages}) == 1
+            assert length // 4 <= pages[0] < 3 * length // 4
+            assert source == ([] if probe.kind == "destination" else pages)
+            assert destination == ([] if probe.kind == "source" else pages)
+        assert len({(source or destination)[0] for source, destination in readings}) > 1, probe.name
 
 
-def readings_of(lines: list[str], probe: Probe) -> list[list[list[int]]]:
-    """The pages that each reading of the probe touched: of each side. Those of the first side are
-    in the middle of its stretches, another place each time."""
-    prefix, length = f"pages {probe.name}:", 64 // probe.lines
-    sides = [x[len(prefix) :].split("|") for x in lines if x.startswith(prefix)]
-    readings = [[[*map(int, side.split())] for side in reading] for reading in sides]
-    assert len(readings) == 32
-    for pages, *_ in readings:
-        assert [page // length for page in pages] == [*range(probe.lines)]
-        assert len({page % length for page in pages}) == 1
-        assert length // 4 <= pages[0] < 3 * length // 4
-    assert len({pages[0] for pages, *_ in readings}) > 1, probe.name
-    return readings
-
-
-@each()
-def test_every_sensing_copy_copies_right_and_looks_where_it_should(tmp_path, objects, arch):
-    done = run(*arch.on(), sensing_check(arch, tmp_path, objects))
-    lines = done.stdout.splitlines()
-    assert_ok_with(lines, PROBES)
-    assert done.returncode == 0, done.stderr
-    for probe in PROBES:
-        for source, destination in readings_of(lines, probe):
-            assert destination == ([] if probe.kind == "source" else source)
-
-
-@of_x86_64
-def test_every_set_that_senses_sets_right_and_looks_where_it_should(tmp_path, objects, arch, case):
-    done = run(sensing_check(arch, tmp_path, objects, name="set_sensing_check"))
-    lines = done.stdout.splitlines()
-    assert_ok_with(lines, PROBES_OF_SETS)
-    assert done.returncode == 0, done.stderr
-    for probe in PROBES_OF_SETS:
-        assert all(len(sides) == 1 for sides in readings_of(lines, probe))
-
-
-WRONGLY, MORE = "went on wrongly", "reading the ticks changed more"
+WRONGLY, MORE, SETS = "went on wrongly", "reading the ticks changed more", "destination 2"
 # A change of all sensing copies, the probe whose copy shows it, and what sensing_check must say:
 # test_candidates has the faults that are any copy's.
 FAULTS = {
@@ -122,6 +110,22 @@ FAULTS = {
         "it knows no time": (("jz 13f", "jmp 13f"), "both 2", "program 2 has"),
         "it drops long times": (("cmova %rdx, %rax", "ja 13f"), "both 2", "program 14 has"),
         "it recalls large copies": (("jae 7f", ""), "both 2", "it recalls h wrongly"),
+        # sets
+        "a set: hands on the other distance": (("mov 16(%r10)", "mov 32(%r10)"), SETS, WRONGLY),
+        "a set: times nothing": (("sub %r10d, %eax", ""), SETS, "read "),
+        "a set: sees no fault": (("ja 19f", ""), SETS, f"{WRONGLY} with c"),
+        "a set: writes other": (("mov %sil, (%rdi,%r11)", "movb $77, (%rdi,%r11)"), SETS, MORE),
+        "a set: never recalls": (("jle 7f", "jmp 7f"), SETS, "it recalls wrongly"),
+        "a set: recalls large sets": (("jae 7f", ""), SETS, "it recalls wrongly"),
+        "a set: probes despite a finding": (("movq $14, (%r11)", ""), SETS, "it recalls wrongly"),
+        "a set: heeds nobody": (("mov %ecx, 40(%r11)", ""), SETS, "program 0 has"),
+        "a set: drops long times": (("cmova %rdx, %rax", "ja 13f"), SETS, "program .* has"),
+        "a set: confuses the stores": (("mov %eax, 44(%r11)", ""), SETS, "program"),
+        "a set: never tries hot": (("jz 5f", ""), SETS, "time at one page went on with c"),
+        "a set: never tries hot by chance": (("jb 5f", ""), SETS, "0 tries of hot"),
+        "a set: believes for long": (("cmova %eax, %ecx", ""), SETS, "1048576 .* holds for 4095"),
+        "a set: draws without a time": (("movl $0, 44(%r11)", "jmp 14f"), SETS, "without a time"),
+        "a set: never tries others": (("shr $31, %eax", "mov $1, %eax"), SETS, "program .* has"),
     },
     "aarch64": {
         "it never believes its probe": (("b.hi 2f", "b 2f"), "source 2", f"{WRONGLY} with c"),
@@ -134,39 +138,11 @@ FAULTS = {
 }
 
 
-# The same of sets that sense.
-FAULTS_OF_SETS = {
-    "it hands on the other distance": (("mov 16(%r10)", "mov 32(%r10)"), WRONGLY),
-    "it times nothing": (("sub %r10d, %eax", ""), "read "),
-    "it sees no fault": (("ja 19f", ""), f"{WRONGLY} with c"),
-    "it writes other": (("mov %sil, (%rdi,%r11)", "movb $77, (%rdi,%r11)"), MORE),
-    "it never recalls": (("jle 7f", "jmp 7f"), "it recalls wrongly"),
-    "it recalls large sets": (("jae 7f", ""), "it recalls wrongly"),
-    "it probes though it has a finding": (("movq $14, (%r11)", ""), "it recalls wrongly"),
-    "it heeds nobody": (("mov %ecx, 40(%r11)", ""), "program 0 has"),
-    "it drops long times": (("cmova %rdx, %rax", "ja 13f"), "program .* has"),
-    "it confuses the stores": (("mov %eax, 44(%r11)", ""), "program"),
-    "it never tries hot": (("jz 5f", ""), "time at one page went on with c"),
-    "it never tries hot by chance": (("jb 5f", ""), "0 tries of hot"),
-    "it believes large sets for long": (("cmova %eax, %ecx", ""), "1048576 bytes holds for 4095"),
-    "it draws though it knows no time": (("movl $0, 44(%r11)", "jmp 14f"), "without a time"),
-    "it never tries the other stores": (("shr $31, %eax", "mov $1, %eax"), "program .* has"),
-}
-
-
-@pytest.mark.parametrize("name", FAULTS_OF_SETS)
-@of_x86_64
-def test_a_faulty_set_that_senses_is_reported(tmp_path, objects, arch, case, name):
-    change, message = FAULTS_OF_SETS[name]
-    done = run(sensing_check(arch, tmp_path, objects, *change, name="set_sensing_check"))
-    assert done.returncode == 1
-    assert re.search(rf"^FAIL destination 2: .*{message}", done.stdout, re.MULTILINE), done.stdout
-
-
 @each(FAULTS)
-def test_a_faulty_sensing_copy_is_reported(tmp_path, objects, arch, case):
+def test_wrong_sensing_is_reported(tmp_path, objects, arch, case):
     change, probe, message = case
-    done = run(*arch.on(), sensing_check(arch, tmp_path, objects, *change))
+    name = "set_sensing_check" if probe == SETS else "sensing_check"
+    done = run(*arch.on(), sensing_check(arch, tmp_path, objects, *change, name=name))
     assert done.returncode == 1
     assert re.search(rf"^FAIL {probe}: .*{message}", done.stdout, re.MULTILINE), done.stdout
 
@@ -237,9 +213,7 @@ def test_every_probe_is_what_was_timed(tmp_path, compiler):
     output_of(*compiler, f"-I{REPOSITORY / 'tuner'}", "-c", source, "-o", target)
     candidates, readers = disassemble(target), set()
     for probe in (*PROBES, *PROBES_OF_SETS):
-        of_set = probe.kind == "destination"
-        senses = {"memset": sets_with(probe)} if of_set else {"sensing": sensing_with(probe)}
-        routine = render(INTERVALS, tmp_path, prefix=probe.symbol, **senses)
+        routine = render(INTERVALS, tmp_path, prefix=probe.symbol, **sensing_parts(probe))
         target = tmp_path / "routine.o"
         output_of(*compiler, "-c", routine, "-o", target)
         functions = disassemble(target)
@@ -254,7 +228,7 @@ def test_every_probe_is_what_was_timed(tmp_path, compiler):
             "each": ["prefetcht0 (%rax)", "mov %al,(%rdi,%r11,1)"],
             "both": ["prefetcht0 (%rdi,%r11,1)", "prefetcht0 (%rax)"],
         }
-        if of_set:
+        if probe.kind == "destination":
             assert body.count("mov %sil,(%rdi,%r11,1)") == probe.lines
         for touch, look in zip(touches.get(probe.kind, []), timed):
             touched = [i for i, text in enumerate(look) if text == touch]

@@ -64,7 +64,7 @@ def aarch64_root(folder: Path) -> Path:
     lines = Path("/etc/os-release").read_text(encoding="utf-8").splitlines()
     facts = dict(line.replace('"', "").split("=", 1) for line in lines if "=" in line)
     if facts.get("ID") != "debian" or "VERSION_CODENAME" not in facts:
-        raise NoRootError("this is no Debian release")
+        raise NoRootError("this is not a Debian release")
     for part in ("cache/archives/partial", "state/lists/partial", "packages"):
         (state / part).mkdir(parents=True, exist_ok=True)
     (state / "status").touch()

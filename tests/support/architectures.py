@@ -219,7 +219,6 @@ def build_dispatch_check(
     *routines: Path,
     names: Mapping[str, Sequence[str]] | None = None,
     flags: Sequence[object] = ("-static",),
-    compiler: Sequence[str] = (),
     folder: Path | None = None,
 ) -> Path:
     """dispatch_check with routines of one folder and a list of their copies, or of these names;
@@ -242,7 +241,7 @@ def build_dispatch_check(
     assert listed["COPY"]
     lines = [f"{kind}({name})\n" for kind, of_kind in listed.items() for name in of_kind]
     (folder / "dispatch.inc").write_text("".join(lines), encoding="ascii")
-    return arch.program(folder, "dispatch_check", *routines, *flags, compiler=compiler)
+    return arch.program(folder, "dispatch_check", *routines, *flags)
 
 
 def build_preload(arch: Architecture, routine: Path, target: Path, *compiler: str) -> Path:
@@ -318,15 +317,17 @@ def list_routines(routines: Mapping[Path, Sequence[int]]) -> Path:
 def each(
     cases: Mapping[str, Any] | Callable[[Architecture], Any] | None = None,
     *,
+    of: Architecture | None = None,
     slow: bool = True,
     emulated: bool = True,
     one_in: int = 1,
     daily: Callable[[str], bool] = lambda name: True,
 ) -> pytest.MarkDecorator:
     """A test of each architecture, `arch`, or of each `case` that is told for it: values by names,
-    or a list. `slow`: what needs an emulator is; `one_in`: see sampled; others than `daily` are.
-    Not `emulated`: of the machine's own architecture alone."""
-    architectures = [arch for arch in ARCHITECTURES.values() if arch.is_native or emulated]
+    or a list. `of`: of this architecture alone. `slow`: what needs an emulator is; `one_in`: see
+    sampled; others than `daily` are. Not `emulated`: of the machine's own architecture alone."""
+    wanted = [of] if of else ARCHITECTURES.values()
+    architectures = [arch for arch in wanted if arch.is_native or emulated]
     if cases is None:
         alone = [pytest.param(arch, id=arch.name, marks=arch.marks(slow)) for arch in architectures]
         return pytest.mark.parametrize("arch", alone)

@@ -247,6 +247,15 @@ def change(path: Path, changes: Mapping[str, str]) -> None:
     path.write_text(text, encoding="ascii")
 
 
+def with_own_calls(routine: Path, function: str) -> Path:
+    """The routine, which has this function make the calls of the system that prepare pages."""
+    text = routine.read_text(encoding="ascii")
+    text, count = re.subn(r"(?<!long )\basterope_fresh_call\(", f"{function}(", text)
+    assert count >= 6
+    routine.write_text(text, encoding="ascii")
+    return routine
+
+
 def copies_taken(program: Path, questions: Sequence[tuple], *emulator: object) -> list[list[str]]:
     """The answers of dispatch_check, one process, for each size of each question. A question is a
     function with its prefix, the distance to the destination, sizes, and the source's offset."""

@@ -2,21 +2,43 @@
 
 from __future__ import annotations
 
-# HOW COUNT: COUNT copies of 8 KiB, in itself or in a process that it becomes or starts.
-PROGRAM = r"""
+# The beginning of a C program that ends and restricts itself as few others do.
+BEGIN = r"""
 #define _GNU_SOURCE
-#include <fcntl.h>
-#include <grp.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
-#include <pthread.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+/* As Go's programs end. */
+static void end_without_libc(void)
+{
+#if defined __x86_64__
+    __asm__ volatile("syscall" : : "a"(231L), "D"(0L) : "rcx", "r11", "memory");
+#elif defined __aarch64__
+    register long call __asm__("x8") = 94, code __asm__("x0") = 0;
+    __asm__ volatile("svc 0" : : "r"(call), "r"(code) : "memory");
+#endif
+}
+
+/* As sandboxes do: the filter cannot be asked what it allows. */
+static int restrict_calls(void)
+{
+    struct sock_filter all = BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+    const struct sock_fprog filter = {1, &all};
+    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_SECCOMP, 2, &filter);
+}
+"""
+# HOW COUNT: COUNT copies of 8 KiB, in itself or in a process that it becomes or starts.
+_COPIES = r"""
+#include <fcntl.h>
+#include <grp.h>
+#include <pthread.h>
+#include <spawn.h>
 
 static void *(*volatile copy)(void *, const void *, size_t) = memcpy;
 
@@ -52,17 +74,6 @@ static int killed(long count)
     return wait(&status) != child || !WIFSIGNALED(status);
 }
 
-/* As Go's programs end. */
-static void end_without_libc(void)
-{
-#if defined __x86_64__
-    __asm__ volatile("syscall" : : "a"(231L), "D"(0L) : "rcx", "r11", "memory");
-#elif defined __aarch64__
-    register long call __asm__("x8") = 94, code __asm__("x0") = 0;
-    __asm__ volatile("svc 0" : : "r"(call), "r"(code) : "memory");
-#endif
-}
-
 /* The command ends when it has copied, and it goes on. */
 static int background(long count)
 {
@@ -78,14 +89,6 @@ static int background(long count)
     alarm(60);
     pause();
     return 0;
-}
-
-/* As sandboxes do: the filter cannot be asked what it allows. */
-static int restrict_calls(void)
-{
-    struct sock_filter all = BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
-    const struct sock_fprog filter = {1, &all};
-    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_SECCOMP, 2, &filter);
 }
 
 static int waited_for(void)
@@ -129,6 +132,7 @@ int main(int words, char **word)
     return 0;
 }
 """
+PROGRAM = BEGIN + _COPIES
 
 FAMILIES = (
     *("foreground", "raw_exit", "restricted", "execve", "vfork", "fork", "other_user"),

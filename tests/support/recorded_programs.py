@@ -142,6 +142,13 @@ SAID = "took 3\n"  # by the program, when it has copied
 read_recording = partial(read_json, schema="recording")
 
 
+def copies_in(recording: dict[str, Any]) -> int:
+    """The calls of memcpy from 8 KiB on, as the programs make them."""
+    return sum(
+        c["calls"] for c in recording["calls"] if (c["function"], c["from"]) == ("memcpy", 8192)
+    )
+
+
 @pytest.fixture
 def settings(build_dir: Path, tmp_path: Path) -> Callable[..., dict[str, Any]]:
     """Arguments of Popen and run that start asterope-record in an empty folder."""

@@ -12,21 +12,15 @@ import subprocess
 import sys
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pytest
 from asterope.record.descendants import Descendants
 from command_errors import SCRIPTS, finished, on_terminal, only_error_of, press_ctrl_c, wait_until
 from copy_programs import compiled, shared_library
-from recorded_programs import COPIES, SAID, finish, read_recording
+from process_families import BEGIN
+from recorded_programs import COPIES, SAID, copies_in, finish, read_recording
 
 only_error = partial(only_error_of, "asterope-record")
-
-
-def copies_in(recording: dict[str, Any]) -> int:
-    return sum(
-        c["calls"] for c in recording["calls"] if (c["function"], c["from"]) == ("memcpy", 8192)
-    )
 
 
 def test_a_run_is_recorded_by_its_name_and_its_output_is_its_own(record, program, tmp_path):
@@ -265,41 +259,14 @@ def test_a_static_child_is_named(tmp_path, libraries) -> None:
 
 # Works for a while, in itself or in a child, without its environment or with it. HOW
 LAUNCHER = r"""
-#define _GNU_SOURCE
-#include <linux/filter.h>
-#include <linux/seccomp.h>
-#include <signal.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
-
-/* As Go's programs end. */
-static void end_without_libc(void)
-{
-#if defined __x86_64__
-    __asm__ volatile("syscall" : : "a"(231L), "D"(0L) : "rcx", "r11", "memory");
-#elif defined __aarch64__
-    register long call __asm__("x8") = 94, code __asm__("x0") = 0;
-    __asm__ volatile("svc 0" : : "r"(call), "r"(code) : "memory");
-#endif
-}
-
-static void allow_all(void)
-{
-    struct sock_filter all = BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
-    const struct sock_fprog filter = {1, &all};
-    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_SECCOMP, 2, &filter)) _exit(77);
-}
 
 int main(int count, char **words)
 {
     char *none[] = {NULL}, *again[] = {words[0], "works", NULL};
     const char *how = words[1];
     volatile double work = 1;
-    if (!strcmp(how, "restricted")) allow_all();
+    if (!strcmp(how, "restricted") && restrict_calls()) _exit(77);
     if (!strcmp(how, "second") || !strcmp(how, "exits") || !strcmp(how, "restricted")) {
         while (clock() < CLOCKS_PER_SEC / (*how == 'e' ? 2 : 1)) work = work * 1.0001 + 1;
         if (*how == 'e') end_without_libc();
@@ -341,7 +308,7 @@ SAYS = {
 
 @pytest.mark.parametrize("how", SAYS)
 def test_what_was_not_seen_is_not_called_little(record, tmp_path, how: str) -> None:
-    (tmp_path / "launcher").symlink_to(compiled(tmp_path / "target", LAUNCHER, "-O1", "-w"))
+    (tmp_path / "launcher").symlink_to(compiled(tmp_path / "target", BEGIN + LAUNCHER, "-O1", "-w"))
     done = record("--", tmp_path / "launcher", how)
     said = " ".join(done.stderr.split())
     assert done.returncode == 0 and SAYS[how] in said, done
@@ -355,7 +322,7 @@ def test_what_was_not_seen_is_not_called_little(record, tmp_path, how: str) -> N
 
 def test_time_after_the_last_word_of_a_process_is_told_as_such(record, tmp_path) -> None:
     """Where its parent waits by a function that does not say what it took."""
-    launcher = compiled(tmp_path / "launcher", LAUNCHER, "-O1", "-w")
+    launcher = compiled(tmp_path / "launcher", BEGIN + LAUNCHER, "-O1", "-w")
     begins = f"os.posix_spawn({str(launcher)!r}, ['launcher', 'exits'], os.environ)"
     code = f"import os; os.waitid(os.P_PID, {begins}, os.WEXITED)"
     done = record("--", sys.executable, "-c", code)

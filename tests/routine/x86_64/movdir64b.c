@@ -38,7 +38,7 @@ static void on_illegal_instruction(int number, siginfo_t* info, void* context) {
     if (mode == 2) memcpy(&displacement, at + 4, sizeof displacement);
     const greg_t from = values[registers[base | (rex & 1) << 3]] + displacement;
     const greg_t to = values[registers[(modrm >> 3 & 7) | (rex & 4) << 1]];
-    if (to % 64 != 0) copy_check_abort("movdir64b to what is no multiple of 64");
+    if (to % 64 != 0) copy_check_abort("movdir64b to an address that is not a multiple of 64");
     memcpy((void*)to, (const void*)from, 64); /* a fault in here is the copy's own */
     values[REG_RIP] = (greg_t)(at + 4 + (mode == 1 ? 1 : mode == 2 ? 4 : 0));
 }
