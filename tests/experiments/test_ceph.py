@@ -58,9 +58,9 @@ def test_what_is_missing_is_named(experiment, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "part"),
     [
-        (["--mib", "7"], "no multiple of 4"),
-        (["--sizes", "100"], "no power of two"),
-        (["--sizes", "8M"], "no power of two"),
+        (["--mib", "7"], "not a multiple of 4"),
+        (["--sizes", "100"], "not a power of two"),
+        (["--sizes", "8M"], "not a power of two"),
         (["--rounds", "6"], "--rounds"),
     ],
 )

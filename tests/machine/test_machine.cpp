@@ -51,7 +51,7 @@ TEST_F(FakeRoot, CgroupsAndTheLimitOfResidentMemoryBoundWhatIsUsable) {
           {v2 + "outer/memory.current", "0\n"},
           {v2 + "outer/inner/memory.max", "max\n"},
           {v2 + "outer/inner/memory.current", "0\n"}}},
-        {"max is no limit",
+        {"max does not limit",
          5 * kGiB,
          {{cgroup, "0::/\n"}, {v2 + "memory.max", "max\n"}, {v2 + "memory.current", gib}}},
         {"a limit of version 1 leaves what is not used",

@@ -192,14 +192,14 @@ def test_a_job_that_slurm_refuses_takes_the_others_along(fleet, stand_in):
 # --- Without Slurm --------------------------------------------------------------------------------
 
 
-NO_NAME = "is no name for a type: letters, digits, points, _ and -"
+NO_NAME = "is not a name for a type: letters, digits, points, _ and -"
 WRONG_LINES = [
-    ("others", "(none.json)", "others: none.json is no file that can be read"),
+    ("others", "(none.json)", "others: none.json cannot be read"),
     ("limit", "; unset limit", "fleet.conf does not set limit"),
     ("types", "()", "fleet.conf names no types of nodes"),
     ("types", '("a/b 1")', f"'a/b' {NO_NAME}"),
     ("types", '("fallback 1")', f"'fallback' {NO_NAME}"),
-    ("types", '("zen4")', "zen4: '' is no number of nodes"),
+    ("types", '("zen4")', "zen4: '' is not a number of nodes"),
     ("types", '("zen-4 1" "zen_4 2")', "zen_4 is there twice, but for its punctuation"),
 ]
 

@@ -38,14 +38,14 @@ def _sizes(text: str) -> list[int]:
         match = re.fullmatch(r"([0-9]{1,7})([KM]?)", part)
         size = int(match[1]) << {"": 0, "K": 10, "M": 20}[match[2]] if match else 0
         if size < 128 or CHUNK % size:
-            raise argparse.ArgumentTypeError(f"'{part[:40]}' is no power of two from 128 to 4M")
+            raise argparse.ArgumentTypeError(f"'{part[:40]}' is not a power of two from 128 to 4M")
         sizes.append(size)
     return sizes
 
 
 def _mib(text: str) -> int:
     if not re.fullmatch(r"[0-9]{1,5}", text) or not 4 <= int(text) <= 65536 or int(text) % 4:
-        raise argparse.ArgumentTypeError(f"'{text[:40]}' is no multiple of 4 from 4 to 65536")
+        raise argparse.ArgumentTypeError(f"'{text[:40]}' is not a multiple of 4 from 4 to 65536")
     return int(text)
 
 
