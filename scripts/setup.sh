@@ -87,10 +87,8 @@ end_progress() {
 progress_of() {
     local done_ all last
     last=$(grep -oE '^\[ *([0-9]+/[0-9]+|[0-9]+%)\]' | tail -n 1) || true
-    if [[ $last =~ ^\[([0-9]+)/([0-9]+)\]$ ]]; then
-        done_=${BASH_REMATCH[1]} all=${BASH_REMATCH[2]}
-    elif [[ $last =~ ^\[\ *([0-9]+)%\]$ ]]; then
-        done_=${BASH_REMATCH[1]} all=100
+    if [[ $last =~ ([0-9]+)(/([0-9]+)|%) ]]; then
+        done_=${BASH_REMATCH[1]} all=${BASH_REMATCH[3]:-100}
     fi
     if [[ -z $last ]]; then
         printf '%d s' "$1"
@@ -104,13 +102,7 @@ progress_of() {
 # --- System packages ---
 
 # A header of a library, wherever the compiler would find it without help.
-have_header() {
-    local folder
-    for folder in /usr/include /usr/local/include; do
-        [[ -e $folder/$1 ]] && return
-    done
-    return 1
-}
+have_header() { [[ -e /usr/include/$1 || -e /usr/local/include/$1 ]]; }
 
 # find_python MODULES [FIRST...]: prints the name of a Python that has these modules. The FIRST ones
 # go before PATH (pyenv and the like are welcome), which goes before the one that apt repairs.
@@ -169,7 +161,7 @@ wanted_packages() {
     done
 }
 
-# Whether as_root will work. Asks for the password here, where a person can see why.
+# Whether apt_get may work. Asks for the password here, where a person can see why.
 become_root() {
     ((EUID == 0)) && return
     have sudo || return
@@ -179,13 +171,11 @@ become_root() {
     sudo -v
 }
 
-as_root() {
-    if ((EUID == 0)); then "$@"; else sudo "$@"; fi
-}
-
 # A machine that has just booted may be updating itself: wait for its lock instead of failing.
 apt_get() {
-    as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=300 "$@"
+    local sudo=()
+    ((EUID == 0)) || sudo=(sudo)
+    "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=300 "$@"
 }
 
 apt_install() { apt_get install -y --no-install-recommends "$@"; }
@@ -208,19 +198,15 @@ install_packages() {
     mapfile -t wanted < <(open_wishes "$1")
     ((${#required[@]} + ${#wanted[@]})) || return 0
 
-    local missing="${required[*]} ${wanted[*]}"
-    missing=${missing# }
-    missing=${missing% }
+    local missing=("${required[@]}" "${wanted[@]}") remedy=''
     if ! have apt-get; then
-        ((${#required[@]} == 0)) ||
-            die 1 "missing: ${required[*]} (Debian's names); install them, then run this again"
-        give_up "${wanted[@]}"
-        return
+        remedy="missing: ${required[*]} (Debian's names); install them, then run this again"
+    elif ! become_root "${missing[*]}"; then
+        remedy="packages are missing; install them, then run this again: "
+        remedy+="sudo apt-get install -y --no-install-recommends ${missing[*]}"
     fi
-    if ! become_root "$missing"; then
-        ((${#required[@]} == 0)) ||
-            die 1 "packages are missing; install them, then run this again:" \
-                "sudo apt-get install -y --no-install-recommends $missing"
+    if [[ -n $remedy ]]; then
+        ((${#required[@]} == 0)) || die 1 "$remedy"
         give_up "${wanted[@]}"
         return
     fi
@@ -318,12 +304,12 @@ require_writable_checkout() {
     # Fetched repositories have read-only files of our own.
     [[ -n $foreign ]] || foreign=$(find "$build" "$venv" "$root/generated" \
         ! -user "$(id -u)" ! -type l ! -writable -print -quit 2>/dev/null) || true
-    [[ -z $foreign ]] || [[ ! -O $foreign ]] ||
+    [[ -n $foreign ]] || return 0
+    [[ ! -O $foreign ]] ||
         die 2 "$foreign cannot be written, though it is yours (a read-only file system?):" \
             "run this in a checkout that can be written"
-    [[ -z $foreign ]] ||
-        die 2 "$foreign cannot be written, it belongs to $(stat -c %U -- "$foreign"):" \
-            "run this as that user, or in a checkout of your own"
+    die 2 "$foreign cannot be written, it belongs to $(stat -c %U -- "$foreign"):" \
+        "run this as that user, or in a checkout of your own"
 }
 
 # set_up tune|test: all that comes before the first build.
