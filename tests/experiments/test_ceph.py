@@ -49,7 +49,7 @@ def test_a_cached_file_is_read_under_each_copy(experiment, monkeypatch, tmp_path
     assert run("pgrep", "-af", f"{tmp_path}/tmp/").stdout == ""  # no daemon is left
 
 
-def test_what_is_missing_is_named(experiment, tmp_path):
+def test_a_missing_program_is_named(experiment, tmp_path):
     """Daemons are looked for in /usr/sbin, too, but no machine has cc there."""
     message = only_error(experiment(PATH=tmp_path), 1)
     assert " is not installed: apt-get install " in message

@@ -123,7 +123,7 @@ def copies(option: str) -> bool:
     return to.raw == bytes(range(250)) + bytes(50)
 
 
-def test_what_can_be_had_is_named_for_the_bench_and_what_cannot_with_its_reason(
+def test_copies_are_named_for_the_bench_and_absent_ones_with_the_reason(
     build_dir, shipped, index, tmp_path
 ):
     made = tmp_path / "made"
@@ -175,7 +175,7 @@ def test_the_page_of_releases_has_the_version_the_date_and_the_speed_of_each_cop
     assert re.search(r"In \d+ of \d+ cells a copy is surely faster", done.stdout)
 
 
-def test_a_second_run_takes_what_is_there_and_asks_for_the_rest(index, tmp_path):
+def test_a_second_run_takes_the_copies_that_are_there_and_asks_for_the_rest(index, tmp_path):
     first = index.peers(tmp_path / "made")
     for package in index.folder.iterdir():
         package.unlink()

@@ -208,7 +208,9 @@ def test_commands_and_options_exist(document: Path, build_dir: Path) -> None:
         ("--rigr quick", ["--rigr"]),
     ],
 )
-def test_what_is_not_there_is_found(line: str, missing: list[str], build_dir: Path) -> None:
+def test_absent_commands_and_options_are_found(
+    line: str, missing: list[str], build_dir: Path
+) -> None:
     assert unknown(line) == missing
 
 

@@ -77,7 +77,7 @@ def test_no_pod_is_more_than_it_must_be(objects):
     assert files == set(MANIFESTS) - {"fleet.yaml"}
 
 
-def test_images_are_made_of_what_git_has(repository):
+def test_images_are_made_of_the_files_that_git_has(repository):
     def patterns(name: str) -> set[str]:
         lines = (repository / name).read_text().splitlines()
         return {line for line in lines if line and not line.startswith("#")}

@@ -123,7 +123,9 @@ def test_two_nodes_become_one_dispatching_routine(fleet, repository, build_dir, 
 # --- Slurm ----------------------------------------------------------------------------------------
 
 
-def test_each_type_runs_on_its_own_nodes_and_what_fails_goes_back_into_the_queue(fleet, stand_in):
+def test_each_type_runs_on_its_own_nodes_and_a_failed_task_goes_back_into_the_queue(
+    fleet, stand_in
+):
     fleet.configure(types='(\n "A-1  1 --constraint=two"\n "b_2 2  --constraint=equal"\n)')
     (stand_in / "ends-node-2").write_text("1\n")
     assert set(fleet.run().values()) == {"COMPLETED"}

@@ -46,7 +46,7 @@ def check(build_dir: Path, tmp_path: Path):
 
 
 @pytest.mark.parametrize("profile", GOOD)
-def test_check_takes_what_generate_takes(check, profile):
+def test_check_takes_each_profile_that_generate_takes(check, profile):
     assert check(json.dumps(profile)) == (True, True)
 
 

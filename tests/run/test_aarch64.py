@@ -201,7 +201,7 @@ def test_the_version_says_that_no_speed_was_measured(tuned: Tuned, program: str)
     assert second.startswith(NO_SPEED)
 
 
-def test_what_makes_copies_slow_is_measured_and_there_are_no_tunables(
+def test_causes_of_slow_copies_are_measured_and_there_are_no_tunables(
     tuned: Tuned, tmp_path: Path
 ) -> None:
     done = tuned.run("asterope-tune", "diagnose", "--quick", "--json", tmp_path / "d.json")

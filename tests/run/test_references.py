@@ -69,7 +69,7 @@ def test_resuming_needs_the_same_ones(tune, judged: Path, peers: Path, tmp_path:
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_what_cannot_be_used_is_named_before_a_sample(tune, peers: Path, tmp_path: Path) -> None:
+def test_an_unusable_reference_is_named_before_a_sample(tune, peers: Path, tmp_path: Path) -> None:
     for symbol, reason in (("too_short", "wrong byte"), ("leaves", "ends the process")):
         message = tune_error(tune(*RUN, "--reference", f"new={peers}:{symbol}"), 2)
         assert message.startswith("asterope-tune: --reference new ") and reason in message

@@ -159,7 +159,7 @@ TEST_F(RunTimingsWithLog, tells_the_machine_how_long_samples_are_and_asks_it_for
 }
 
 // A choice from fewer sizes than planned is timed again, as it may come out differently.
-TEST_F(RunTimingsWithLog, keeps_nothing_of_what_comes_after_the_end_of_the_budget) {
+TEST_F(RunTimingsWithLog, keeps_nothing_that_comes_after_the_end_of_the_budget) {
     for (const auto& ask :
          {+[](Timings& run) { sample(run, 1); }, +[](Timings& run) { readings(run); }}) {
         std::filesystem::remove(path());
@@ -243,7 +243,7 @@ TEST_F(RunTimingsWithLog,
     EXPECT_THROW(search(early), BadInput);
 }
 
-TEST(WatchedTimings, repeats_what_was_disturbed_up_to_a_limit_in_each_step_and_counts_all) {
+TEST(WatchedTimings, repeats_disturbed_rounds_up_to_a_limit_in_each_step_and_counts_all) {
     PreemptingMachine machine;
     EXPECT_EQ(machine.time_round(), 1);
     machine.disturbs = true;

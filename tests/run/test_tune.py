@@ -270,7 +270,7 @@ def test_a_recordings_small_copies_are_drawn_and_all_else_is_balanced(balanced: 
             assert "sensing" in search["axes"] and choice["size"] == 65536
 
 
-def test_what_it_is_to_do_without_is_nowhere(shown: tuple[Path, str]) -> None:
+def test_features_that_it_is_to_do_without_are_nowhere(shown: tuple[Path, str]) -> None:
     folder, _ = shown
     profile = load_profile(folder / "asterope-profile.json").raw
     assert profile["search"]["without"] == WITHOUT.split(",")

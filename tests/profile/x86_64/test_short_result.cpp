@@ -75,7 +75,7 @@ struct Told {
 
 } // namespace
 
-TEST(RoutineRows, merge_neighbours_of_one_pipeline_and_leave_out_what_the_small_copies_do) {
+TEST(RoutineRows, merge_neighbours_of_one_pipeline_and_leave_out_sizes_of_the_small_copies) {
     const PipelineFacts facts = pipelines({result(256, 0, 1, 1), result(4096, 1, 1, 1),
                                            result(8192, 0, 1, 2), result(65536, 0, 4, 2)});
     const std::string rows = Told{facts, kSmallFound}.rows();
@@ -137,7 +137,7 @@ TEST(RoutineRows, and_sentences_stay_within_100_columns_and_36_lines) {
     for (std::string row; std::getline(lines, row);) EXPECT_LE(row.size(), 100u) << row;
 }
 
-TEST(Headline, tells_first_what_was_gained_for_whom_and_what_loses) {
+TEST(Headline, tells_first_the_gain_and_whose_it_is_and_then_the_losses) {
     const std::size_t large = 4 << 20;
     const ExamFacts clean{570, 1, {}};
     const ExamLoss hot{2896, "hot", {0.95, 0.94, 0.96}}, read{512, "hot_read", {0.9, 0.89, 0.91}},
@@ -206,7 +206,7 @@ TEST(ResultSentences, tell_the_mean_and_the_lowest_by_workload) {
     EXPECT_FALSE(mentions(told, "Left out"));
 }
 
-TEST(ResultSentences, tell_what_the_own_small_copies_of_an_entry_point_gain) {
+TEST(ResultSentences, tell_the_gain_of_an_entry_points_own_small_copies) {
     PipelineFacts facts = pipelines({result(4096, 0, 1, 1)});
     facts.objectives.push_back({"hot", {{Workload::hot, 1}}});
     facts.intervals.push_back(facts.intervals.front());
@@ -220,7 +220,7 @@ TEST(ResultSentences, tell_what_the_own_small_copies_of_an_entry_point_gain) {
     EXPECT_FALSE(mentions(Told{facts, kSmallFound}.sentences(), "its own small copies"));
 }
 
-TEST(ResultSentences, tell_what_one_round_in_a_hundred_of_the_exam_shows) {
+TEST(ResultSentences, tell_the_slowest_of_a_hundred_rounds_of_the_exam) {
     // made-up timings: 3 rounds in 300 are slow, and one of libc's own
     std::vector<double> ratios(297, 1.1), own(299, 1.0);
     ratios.insert(ratios.begin(), {0.7, 0.4, 0.9});
@@ -235,7 +235,7 @@ TEST(ResultSentences, tell_what_one_round_in_a_hundred_of_the_exam_shows) {
     EXPECT_FALSE(mentions(Told{facts, {}, {}, {}, {}, exam}.sentences(), "1 of 100"));
 }
 
-TEST(ResultSentences, tell_from_which_size_on_threads_share_and_what_was_left_out) {
+TEST(ResultSentences, tell_from_which_size_on_threads_share_and_the_parts_left_out) {
     const PipelineFacts facts = pipelines({result(4096, 0, 1, 1)});
     const std::vector<Choice> threads = {made_up_sharing(262144, 0.9),
                                          made_up_sharing(1048576, 1.5)};
@@ -251,7 +251,7 @@ TEST(ResultSentences, tell_from_which_size_on_threads_share_and_what_was_left_ou
     EXPECT_EQ(Told{pipelines({})}.sentences(), "");
 }
 
-TEST(ChoicesTables, have_what_each_size_takes_and_how_far_to_trust_it) {
+TEST(ChoicesTables, have_the_copy_of_each_size_and_how_far_to_trust_it) {
     PipelineFacts facts = pipelines({result(128, 1, 1.02, 0.98), result(8192, 0, 2.5, 1)});
     facts.found[1].results[0].finalists[0].workloads.erase(Workload::cold);
     facts.found[1].results[0].lead = {1.07, 1, 1.1};
@@ -276,7 +276,7 @@ TEST(ChoicesTables, have_the_pipelines_of_a_copy_that_senses_and_runners_up_of_o
     }
 }
 
-TEST(ReferencesTable, has_what_each_size_was_judged_by_under_the_workloads_of_any_size) {
+TEST(ReferencesTable, has_the_judge_of_each_size_under_the_workloads_of_any_size) {
     PipelineFacts facts = pipelines({result(128, 1, 1, 1), result(8192, 0, 2, 3)});
     EXPECT_EQ(references_table(Told{facts}.profile(), Operation::copy), "");
     const auto measured = [&](std::size_t i) -> auto& {
