@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# What scripts/tune and scripts/test share: installing what is missing, keeping .venv, building.
+# The common part of scripts/tune and scripts/test: installing packages, keeping .venv, building.
 # Sourced, never run. Everything it says goes to stderr, so that stdout stays the tool's own.
 
 root=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)
@@ -29,15 +29,15 @@ die() {
 have() { PATH=$PATH:/usr/sbin command -v -- "$1" >/dev/null; }
 
 # step TITLE COMMAND...: runs the command with its output in the log and one line on the terminal,
-# which moves while it runs. Returns the command's status, after showing the end of what it said if
-# that is not 0.
+# which moves while it runs. Returns the command's status; if that is not 0, it shows the end of the
+# output first.
 step() {
     local title=$1 started=$SECONDS status=0 before
     shift
     before=$(wc -l <"$log")
     printf '%s ... ' "$title" >&2
     if [[ -t 2 ]]; then
-        # The command stays in the foreground: what runs in the background ignores Ctrl-C.
+        # The command stays in the foreground: programs in the background ignore Ctrl-C.
         show_progress "$title" "$before" &
         watcher=$!
     fi
@@ -149,12 +149,12 @@ wanted_packages() {
     # Small libraries whose memcpy asterope-bench compares with; DPDK, which is large, is left to users.
     [[ -e /usr/lib/$(uname -m)-linux-musl/libc.a ]] || printf 'musl-dev\n'
     [[ -e /usr/lib/diet ]] || printf 'dietlibc-dev\n'
-    # PROGRAM:PACKAGE. Meson and what follows are builds of others, which the examples are tried in;
-    # Slurm's are a cluster of our own for the job files of scripts/fleet, 3.5 MB to fetch.
+    # PROGRAM:PACKAGE. Meson and pkg-config are builds of others, in which the examples are tried.
+    # Slurm's programs are a cluster of our own for the job files of scripts/fleet, 3.5 MB to fetch.
     local pair pairs=(objdump:binutils clang:clang qemu-x86_64:qemu-user valgrind:valgrind
         meson:meson pkg-config:pkg-config musl-gcc:musl-tools slurmctld:slurmctld slurmd:slurmd
         munged:munge sbatch:slurm-client shellcheck:shellcheck)
-    # AArch64's, for other machines: what they build runs in qemu there.
+    # AArch64's compilers, for other machines: their programs run in qemu there.
     [[ $(uname -m) == aarch64 ]] || pairs+=(aarch64-linux-gnu-{gcc:gcc,g++:g++}-aarch64-linux-gnu)
     for pair in "${pairs[@]}"; do
         have "${pair%%:*}" || printf '%s\n' "${pair#*:}"
@@ -191,7 +191,7 @@ give_up() {
     say "going on without $*"
 }
 
-# install_packages tune|test: installs what is missing; nothing happens when all is there.
+# install_packages tune|test: installs missing packages; nothing happens when all are there.
 install_packages() {
     local required wanted available=() package updated=true
     mapfile -t required < <(missing_packages)
@@ -211,7 +211,7 @@ install_packages() {
         return
     fi
 
-    # One broken third-party source fails the update, yet what we need may well be there.
+    # One broken third-party source fails the update, yet the packages may well be there.
     step "updating the package lists" apt_get update || updated=false
     if ((${#required[@]})); then
         step "installing ${required[*]}" apt_install "${required[@]}" ||
@@ -294,7 +294,7 @@ build_routine() {
 }
 
 # Ends the script where something that it must write is somebody else's: a checkout of another user,
-# or what root once built in this one. Without this, each tool would complain in its own way.
+# or files that root once built in this one. Without this, each tool would complain in its own way.
 require_writable_checkout() {
     local path foreign=''
     for path in "$build" "$venv" "$root/generated"; do

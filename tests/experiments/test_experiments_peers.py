@@ -113,7 +113,7 @@ def index(empty: Index, tmp_path: Path) -> Index:
 
 
 def copies(option: str) -> bool:
-    """Whether what the line names copies right."""
+    """Whether the function that the line names copies right."""
     place = option.split("=", 1)[1]
     path, symbol = place.rsplit(":", 1)
     function = getattr(ctypes.CDLL(path), symbol)

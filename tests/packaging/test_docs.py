@@ -31,7 +31,7 @@ OTHERS_OPTIONS = {"--libs", "--exclusive", "--mem", "--requeue"}
 
 
 def _documents() -> list[Path]:
-    """All Markdown of the project; build folders and what installed packages bring left out."""
+    """All Markdown of the project, without that of build folders and installed packages."""
     found = []
     for folder, folders, files in os.walk(REPOSITORY):
         built = {"CMakeCache.txt", "pyvenv.cfg"} & set(files)
@@ -59,7 +59,7 @@ class Text(NamedTuple):
 
     links: list[str]
     blocks: str  # code that stands apart
-    command_lines: list[str]  # all code, a backslash at a line's end taken for what it is
+    command_lines: list[str]  # all code; a backslash joins lines
 
     @classmethod
     def of(cls, markdown: str) -> Text:

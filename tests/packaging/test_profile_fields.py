@@ -35,7 +35,7 @@ def fields_of(owner: str, schema: dict, prefix: str = "") -> Iterator[tuple[str,
         yield from fields_of(owner, field.get("items", {}), f"{prefix}{name}[].")
 
 
-# The sections of what is taken, by its definition in the schema.
+# The section of each definition of copies in the schema.
 SECTIONS = {
     **{"memcpy_pipelines": "tuple", "memset_pipelines": "set_tuple"},
     **{"memcpy_small": "small_tuple", "memset_small": "small_tuple"},

@@ -1,4 +1,4 @@
-// The plan of a run: what a request means, and what of it is refused before anything is timed.
+// The plan of a run: the meaning of requests, and those that are refused before anything is timed.
 #include "run/plan.hpp"
 
 #include <bit>
@@ -96,7 +96,7 @@ TEST_F(PlanOf, shares_copies_among_as_many_threads_as_there_are_cpus_or_as_are_a
     EXPECT_TRUE(mentions(refusal(), "this process may use " + std::to_string(cpus)));
     request.options.threads = 1;
     LogHeader header = header_of(plan());
-    header.options.threads = cpus + 1; // what was timed elsewhere needs no CPU here
+    header.options.threads = cpus + 1; // timings of another machine need no CPU here
     EXPECT_EQ(Plan(replayed_request(header), machine).threads, cpus + 1);
 }
 

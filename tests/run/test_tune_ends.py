@@ -105,7 +105,7 @@ def test_a_signal_ends_cleanly(earlier: Path, name: str, moment: str) -> None:
     done = interrupted([PROGRAM, *options], ready, getattr(signal, name))
     assert tune_error(done, 130).startswith("asterope-tune: interrupted")
     assert_untouched(earlier)
-    # what was timed until then stays readable
+    # the timings until then stay readable
     assert moment == "at once" or json_lines(log)
 
 

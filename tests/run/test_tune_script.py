@@ -298,7 +298,7 @@ def test_an_older_profile_is_not_taken_for_one_that_was_not_written(
     assert f"has not written {checkout.profile}: run scripts/tune again" in done.stderr
     assert checkout.profile.exists() == there_before
     del checkout.environment["ASTEROPE_WRITES_NOTHING"]
-    assert checkout.run().searches == 1  # nothing vouches for what was there
+    assert checkout.run().searches == 1  # nothing vouches for the profile that was there
 
 
 @pytest.mark.parametrize(

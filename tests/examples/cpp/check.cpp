@@ -1,4 +1,4 @@
-// Checks what tuned::copy and tuned::move copy, and what they refuse.
+// Checks the copies and the refusals of tuned::copy and tuned::move.
 #include "tuned_copy.hpp"
 
 #undef NDEBUG // else nothing would be checked

@@ -122,7 +122,8 @@ TEST_F(CommonBestOf, the_same_inputs_in_any_order_is_the_same) {
     EXPECT_EQ(text_of(best({b, a, c}).profile), expected);
 }
 
-/// What loses an eighth on one machine and gains a quarter on the other, beside what gains a tenth.
+/// A copy that loses an eighth on one machine and gains a quarter on the other, and a copy that
+/// gains a tenth on both.
 TEST_F(CommonBestOf, machines_is_no_copy_that_loses_much_on_one_of_them) {
     const Profile merged = best({search(factors_of({{kOwn, 0.8}, {kCommon, 0.9}}), 1),
                                  search(factors_of({{kOwn, 1.15}, {kCommon, 0.9}}), 2)})

@@ -56,7 +56,7 @@ SearchOptions options_with(const std::function<void(SearchOptions&)>& change) {
 const SearchOptions kOptions = options_with([](SearchOptions&) {}),
                     kQuick = options_with([](SearchOptions&one) { one.rigor = "quick"; });
 
-/// A value with changes: of what is null, without.
+/// A value with changes; a null removes.
 json changed(json value, const json& patch) {
     value.merge_patch(patch);
     return value;
@@ -64,7 +64,7 @@ json changed(json value, const json& patch) {
 
 class StandingProfile : public TemporaryFolder {
   protected:
-    /// What refuses the search; empty where it may replace what stands there.
+    /// The refusal of the search; empty where it may replace the standing profile.
     std::string refusal(const json& standing, const SearchOptions& wanted,
                         bool may_end_early = false) {
         put("profile.json", standing.is_string() ? standing.get<std::string>() : standing.dump());

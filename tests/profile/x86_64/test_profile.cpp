@@ -1,4 +1,4 @@
-// Profiles: what is written holds what was found, what is read is refused in one line if it is bad.
+// Profiles: a written one holds the findings; a bad one is refused in one line when it is read.
 #include "profile/make_profile.hpp"
 
 #include "base/json_text.hpp"
