@@ -64,19 +64,16 @@ class Installation:
             for name, value in os.environ.items()
             if name not in ("LD_PRELOAD", "GLIBC_TUNABLES") and not name.startswith("ASTEROPE_")
         }
-        variables = {
-            name: value.format(root=self.root) for name, value in program.variables
-        } if self._is_unpacked(program) else {}  # fmt: skip
         folders = [self.root / folder for folder in ("usr/lib/R/bin/exec", "usr/bin")]
         found = {
             **caller,
-            **variables,
             "PATH": ":".join([caller.get("PATH", os.defpath), *map(str, folders)]),
             "TMPDIR": str(self.scratch),
             "LC_ALL": "C.UTF-8",
             "PYTHONDONTWRITEBYTECODE": "1",
         }
         if self._is_unpacked(program):
+            found |= {name: value.format(root=self.root) for name, value in program.variables}
             libraries = [self.root / LIBRARIES, self.root / "usr/lib/R/lib"]
             libraries += [self.root / LIBRARIES / name for name in ("blas", "lapack", "pulseaudio")]
             found["LD_LIBRARY_PATH"] = ":".join(map(str, libraries))
