@@ -327,9 +327,11 @@ def test_a_damaged_checkout_is_left_out_in_one_line(empty, tmp_path, name):
     lacking = checkout(tmp_path / "lacking", CHECKOUTS[name])
     (lacking / first).unlink()
     for source, said in ((broken, "it is broken"), (lacking, f"has no {first}")):
+        before = sorted(source.rglob("*"))
         done = empty.peers(tmp_path / "made", f"{name}={source}")
         told = [line for line in done.stderr.splitlines() if f" {name} is left out: " in line]
         assert len(told) == 1 and said in told[0]
+        assert sorted(source.rglob("*")) == before
         assert list((tmp_path / "made").iterdir()) == []
 
 
