@@ -127,11 +127,9 @@ TEST(RoutineRows, tell_a_copy_in_words_and_less_where_there_would_be_too_many) {
 }
 
 TEST(RoutineRows, and_sentences_stay_within_100_columns_and_36_lines) {
-    const Told told{in_turn(4096, 8, {0, 1, 2}),
-                    kSmallFound,
-                    {},
-                    {},
-                    {{128, 256}, {Step::sensing, Step::boundaries, Step::threads}}};
+    const LeftOut left_out = {{128, 256}, {Step::sensing, Step::boundaries, Step::threads}};
+    const Told told{
+        .facts = in_turn(4096, 8, {0, 1, 2}), .small = kSmallFound, .left_out = left_out};
     std::istringstream lines(told.first() + told.rows() + told.sentences());
     EXPECT_LE(std::ranges::count(lines.str(), '\n'), 36);
     for (std::string row; std::getline(lines, row);) EXPECT_LE(row.size(), 100u) << row;
@@ -181,7 +179,7 @@ TEST(Headline, tells_first_the_gain_and_whose_it_is_and_then_the_losses) {
     for (const Case& one : cases) {
         PipelineFacts facts = pipelines(one.results);
         facts.operation = one.operation;
-        EXPECT_EQ(unwrapped(Told{facts, one.small, {}, {}, {}, one.exam}.first()),
+        EXPECT_EQ(unwrapped(Told{.facts = facts, .small = one.small, .exam = one.exam}.first()),
                   one.told + (one.told.empty() ? "" : "\n"));
     }
 }
@@ -212,7 +210,8 @@ TEST(ResultSentences, tell_the_gain_of_an_entry_points_own_small_copies) {
     facts.intervals.push_back(facts.intervals.front());
     facts.found.front().results.push_back(result(4096, 0, 1.5, 1.5));
     const SizeResult own = {0, {{0, {}, 2.2, false}}, {}, 15};
-    const Told told{facts, kSmallFound, {{Workload::hot, own}}};
+    const Told told{
+        .facts = facts, .small = kSmallFound, .small_by_intent = {{Workload::hot, own}}};
     EXPECT_TRUE(mentions(unwrapped(told.sentences()),
                          "asterope_memcpy_hot 1.50 times (its own small copies 2.20 times)."));
     EXPECT_TRUE(mentions(choices_tables(told.profile(), Operation::copy),
@@ -228,11 +227,11 @@ TEST(ResultSentences, tell_the_slowest_of_a_hundred_rounds_of_the_exam) {
     ExamFacts exam{60, 1, {}, exam_rounds(ratios, own)};
     EXPECT_EQ(exam.rounds->count, 300u);
     const PipelineFacts facts = pipelines({result(4096, 0, 1, 1)});
-    EXPECT_TRUE(mentions(unwrapped(Told{facts, {}, {}, {}, {}, exam}.sentences()),
+    EXPECT_TRUE(mentions(unwrapped(Told{.facts = facts, .exam = exam}.sentences()),
                          "Libc's time over the routine's in the exam's 300 rounds: 1.10 in the "
                          "middle, and 0.90 or less in 1 of 100 (1.00 for libc beside itself)."));
     exam.rounds.reset();
-    EXPECT_FALSE(mentions(Told{facts, {}, {}, {}, {}, exam}.sentences(), "1 of 100"));
+    EXPECT_FALSE(mentions(Told{.facts = facts, .exam = exam}.sentences(), "1 of 100"));
 }
 
 TEST(ResultSentences, tell_from_which_size_on_threads_share_and_the_parts_left_out) {
@@ -241,7 +240,10 @@ TEST(ResultSentences, tell_from_which_size_on_threads_share_and_the_parts_left_o
                                          made_up_sharing(1048576, 1.5)};
     const LeftOut left_out = {{128, 256}, {Step::boundaries, Step::threads}};
     const ExamLoss one{512, "hot", {0.9, 0.8, 0.95}}, worse{0, "fixed", {0.8, 0.7, 0.9}};
-    const Told told{facts, {}, {}, threads, left_out, ExamFacts{9, 1, {one, worse}}};
+    const Told told{.facts = facts,
+                    .others = threads,
+                    .left_out = left_out,
+                    .exam = ExamFacts{9, 1, {one, worse}}};
     for (const char* part :
          {"asterope_memcpy_mt shares copies of 1 MiB and more among threads.",
           "Left out, as the time was up: the winners of 2 sizes, boundaries, threads.",
@@ -267,7 +269,8 @@ TEST(ChoicesTables, have_the_pipelines_of_a_copy_that_senses_and_runners_up_of_o
     const asterope_copy probe = made_up("source 4", {{"kind", "source", 0}, {"lines", nullptr, 4}});
     facts.sensing[0] =
         SensingResult{{&probe, kSpace[1], kSpace[0], {187, 90, 390}}, finalist(1, 1.5, 1)};
-    const Profile profile = Told{facts, {}, {}, {made_up_sharing(1 << 20, 0.9)}}.profile();
+    const Profile profile =
+        Told{.facts = facts, .others = {made_up_sharing(1 << 20, 0.9)}}.profile();
     const std::string text = choices_tables(profile, Operation::copy);
     for (const char* part :
          {"source 4 > 187", "  cached   REP_MOVSB", "  uncached ZMM", "no counter REP_MOVSB",
