@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# What scripts/tune and scripts/test share: installing what is missing, keeping .venv, building.
+# The common part of scripts/tune and scripts/test: installing packages, keeping .venv, building.
 # Sourced, never run. Everything it says goes to stderr, so that stdout stays the tool's own.
 
 root=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)
@@ -29,15 +29,15 @@ die() {
 have() { PATH=$PATH:/usr/sbin command -v -- "$1" >/dev/null; }
 
 # step TITLE COMMAND...: runs the command with its output in the log and one line on the terminal,
-# which moves while it runs. Returns the command's status, after showing the end of what it said if
-# that is not 0.
+# which moves while it runs. Returns the command's status; if that is not 0, it shows the end of the
+# output first.
 step() {
     local title=$1 started=$SECONDS status=0 before
     shift
     before=$(wc -l <"$log")
     printf '%s ... ' "$title" >&2
     if [[ -t 2 ]]; then
-        # The command stays in the foreground: what runs in the background ignores Ctrl-C.
+        # The command stays in the foreground: programs in the background ignore Ctrl-C.
         show_progress "$title" "$before" &
         watcher=$!
     fi
@@ -87,10 +87,8 @@ end_progress() {
 progress_of() {
     local done_ all last
     last=$(grep -oE '^\[ *([0-9]+/[0-9]+|[0-9]+%)\]' | tail -n 1) || true
-    if [[ $last =~ ^\[([0-9]+)/([0-9]+)\]$ ]]; then
-        done_=${BASH_REMATCH[1]} all=${BASH_REMATCH[2]}
-    elif [[ $last =~ ^\[\ *([0-9]+)%\]$ ]]; then
-        done_=${BASH_REMATCH[1]} all=100
+    if [[ $last =~ ([0-9]+)(/([0-9]+)|%) ]]; then
+        done_=${BASH_REMATCH[1]} all=${BASH_REMATCH[3]:-100}
     fi
     if [[ -z $last ]]; then
         printf '%d s' "$1"
@@ -104,13 +102,7 @@ progress_of() {
 # --- System packages ---
 
 # A header of a library, wherever the compiler would find it without help.
-have_header() {
-    local folder
-    for folder in /usr/include /usr/local/include; do
-        [[ -e $folder/$1 ]] && return
-    done
-    return 1
-}
+have_header() { [[ -e /usr/include/$1 || -e /usr/local/include/$1 ]]; }
 
 # find_python MODULES [FIRST...]: prints the name of a Python that has these modules. The FIRST ones
 # go before PATH (pyenv and the like are welcome), which goes before the one that apt repairs.
@@ -157,19 +149,19 @@ wanted_packages() {
     # Small libraries whose memcpy asterope-bench compares with; DPDK, which is large, is left to users.
     [[ -e /usr/lib/$(uname -m)-linux-musl/libc.a ]] || printf 'musl-dev\n'
     [[ -e /usr/lib/diet ]] || printf 'dietlibc-dev\n'
-    # PROGRAM:PACKAGE. Meson and what follows are builds of others, which the examples are tried in;
-    # Slurm's are a cluster of our own for the job files of scripts/fleet, 3.5 MB to fetch.
+    # PROGRAM:PACKAGE. Meson and pkg-config are builds of others, in which the examples are tried.
+    # Slurm's programs are a cluster of our own for the job files of scripts/fleet, 3.5 MB to fetch.
     local pair pairs=(objdump:binutils clang:clang qemu-x86_64:qemu-user valgrind:valgrind
         meson:meson pkg-config:pkg-config musl-gcc:musl-tools slurmctld:slurmctld slurmd:slurmd
         munged:munge sbatch:slurm-client shellcheck:shellcheck)
-    # AArch64's, for other machines: what they build runs in qemu there.
+    # AArch64's compilers, for other machines: their programs run in qemu there.
     [[ $(uname -m) == aarch64 ]] || pairs+=(aarch64-linux-gnu-{gcc:gcc,g++:g++}-aarch64-linux-gnu)
     for pair in "${pairs[@]}"; do
         have "${pair%%:*}" || printf '%s\n' "${pair#*:}"
     done
 }
 
-# Whether as_root will work. Asks for the password here, where a person can see why.
+# Whether apt_get may work. Asks for the password here, where a person can see why.
 become_root() {
     ((EUID == 0)) && return
     have sudo || return
@@ -179,13 +171,11 @@ become_root() {
     sudo -v
 }
 
-as_root() {
-    if ((EUID == 0)); then "$@"; else sudo "$@"; fi
-}
-
 # A machine that has just booted may be updating itself: wait for its lock instead of failing.
 apt_get() {
-    as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=300 "$@"
+    local sudo=()
+    ((EUID == 0)) || sudo=(sudo)
+    "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=300 "$@"
 }
 
 apt_install() { apt_get install -y --no-install-recommends "$@"; }
@@ -201,31 +191,27 @@ give_up() {
     say "going on without $*"
 }
 
-# install_packages tune|test: installs what is missing; nothing happens when all is there.
+# install_packages tune|test: installs missing packages; nothing happens when all are there.
 install_packages() {
     local required wanted available=() package updated=true
     mapfile -t required < <(missing_packages)
     mapfile -t wanted < <(open_wishes "$1")
     ((${#required[@]} + ${#wanted[@]})) || return 0
 
-    local missing="${required[*]} ${wanted[*]}"
-    missing=${missing# }
-    missing=${missing% }
+    local missing=("${required[@]}" "${wanted[@]}") remedy=''
     if ! have apt-get; then
-        ((${#required[@]} == 0)) ||
-            die 1 "missing: ${required[*]} (Debian's names); install them, then run this again"
-        give_up "${wanted[@]}"
-        return
+        remedy="missing: ${required[*]} (Debian's names); install them, then run this again"
+    elif ! become_root "${missing[*]}"; then
+        remedy="packages are missing; install them, then run this again: "
+        remedy+="sudo apt-get install -y --no-install-recommends ${missing[*]}"
     fi
-    if ! become_root "$missing"; then
-        ((${#required[@]} == 0)) ||
-            die 1 "packages are missing; install them, then run this again:" \
-                "sudo apt-get install -y --no-install-recommends $missing"
+    if [[ -n $remedy ]]; then
+        ((${#required[@]} == 0)) || die 1 "$remedy"
         give_up "${wanted[@]}"
         return
     fi
 
-    # One broken third-party source fails the update, yet what we need may well be there.
+    # One broken third-party source fails the update, yet the packages may well be there.
     step "updating the package lists" apt_get update || updated=false
     if ((${#required[@]})); then
         step "installing ${required[*]}" apt_install "${required[@]}" ||
@@ -308,7 +294,7 @@ build_routine() {
 }
 
 # Ends the script where something that it must write is somebody else's: a checkout of another user,
-# or what root once built in this one. Without this, each tool would complain in its own way.
+# or files that root once built in this one. Without this, each tool would complain in its own way.
 require_writable_checkout() {
     local path foreign=''
     for path in "$build" "$venv" "$root/generated"; do
@@ -318,12 +304,12 @@ require_writable_checkout() {
     # Fetched repositories have read-only files of our own.
     [[ -n $foreign ]] || foreign=$(find "$build" "$venv" "$root/generated" \
         ! -user "$(id -u)" ! -type l ! -writable -print -quit 2>/dev/null) || true
-    [[ -z $foreign ]] || [[ ! -O $foreign ]] ||
+    [[ -n $foreign ]] || return 0
+    [[ ! -O $foreign ]] ||
         die 2 "$foreign cannot be written, though it is yours (a read-only file system?):" \
             "run this in a checkout that can be written"
-    [[ -z $foreign ]] ||
-        die 2 "$foreign cannot be written, it belongs to $(stat -c %U -- "$foreign"):" \
-            "run this as that user, or in a checkout of your own"
+    die 2 "$foreign cannot be written, it belongs to $(stat -c %U -- "$foreign"):" \
+        "run this as that user, or in a checkout of your own"
 }
 
 # set_up tune|test: all that comes before the first build.

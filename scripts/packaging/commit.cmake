@@ -1,7 +1,7 @@
 # Writes the header commit.hpp: which commit the sources in SOURCE are. Run by each build:
 #   cmake -DSOURCE=FOLDER -DHEADER=FILE -P commit.cmake
 # A commit read when the build is configured would be that of weeks ago in a developer's build folder.
-# The header is touched only where it changes, so that nothing is compiled in vain.
+# file(CONFIGURE) touches the header only where it changes, so that nothing is compiled in vain.
 
 set(commit unknown)
 find_program(GIT git)
@@ -24,17 +24,10 @@ if(GIT)
   endif()
 endif()
 
-set(text "// The commit that was built; written by scripts/packaging/commit.cmake.
+file(CONFIGURE OUTPUT "${HEADER}" CONTENT "// The commit that was built; written by scripts/packaging/commit.cmake.
 #pragma once
 
 namespace asterope {
 inline constexpr char kCommit[] = \"${commit}\";
 } // namespace asterope
 ")
-set(old "")
-if(EXISTS "${HEADER}")
-  file(READ "${HEADER}" old)
-endif()
-if(NOT text STREQUAL old)
-  file(WRITE "${HEADER}" "${text}")
-endif()

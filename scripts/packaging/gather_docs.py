@@ -61,28 +61,20 @@ def fit_links(text: str, source: Path) -> str:
     return LINK.sub(fitted, text)
 
 
-def sources() -> list[Path]:
-    """The files to gather."""
-    found = []
-    for source in PLACES:
-        top = ROOT / source
-        for path in [top] if top.is_file() else sorted(top.rglob("*")):
-            if path.is_file() and not LEFT_BEHIND & set(path.relative_to(ROOT).parts):
-                found.append(path)
-    return found
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("output", type=Path, help="folder that becomes share/doc/asterope")
     output = parser.parse_args().output
-    shutil.rmtree(output, ignore_errors=True)  # what is no longer there
-    for source in sources():
-        place = output / (installed_place(source) or "")
-        place.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(source, place)
-        if source.suffix == ".md":
-            place.write_text(fit_links(source.read_text(), source))
+    shutil.rmtree(output, ignore_errors=True)  # files of an earlier build
+    for top in map(ROOT.joinpath, PLACES):
+        for source in [top] if top.is_file() else top.rglob("*"):
+            if not source.is_file() or LEFT_BEHIND & set(source.relative_to(ROOT).parts):
+                continue
+            place = output / (installed_place(source) or "")
+            place.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(source, place)
+            if source.suffix == ".md":
+                place.write_text(fit_links(source.read_text(), source))
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
-# Where `cmake --install` and pip put what is built. Everything is found relative to the programs,
-# so that an installed tree can be moved; the folders have fixed names for that reason, where
-# GNUInstallDirs would let each be chosen.
+# The places of all parts under `cmake --install` and pip. Each is found relative to the programs, so
+# that an installed tree can be moved. So the folders have fixed names: GNUInstallDirs would let each
+# be chosen.
 
 # --- Man pages, completion, guides ---
 
@@ -70,7 +70,7 @@ install(DIRECTORY scripts/asterope DESTINATION share/asterope/python
         PATTERN __pycache__ EXCLUDE)
 install(DIRECTORY templates DESTINATION share/asterope)
 install(FILES tuner/timing/workloads/workloads.json DESTINATION share/asterope/python/asterope)
-# Who built some targets only, by name, gets what these are, and is told what else there is.
+# After a build of some targets alone, these are installed, and the others are named.
 install(CODE "
   foreach(part man bash-completion doc/asterope)
     if(NOT EXISTS \"${share}/\${part}\")

@@ -1,4 +1,4 @@
-# Installs what other builds find asterope by: the CMake package and the pkg-config file.
+# Installs the CMake package and the pkg-config file, by which other builds find asterope.
 include(CMakePackageConfigHelpers)
 
 set(packaging "${PROJECT_SOURCE_DIR}/scripts/packaging")

@@ -2,7 +2,7 @@
 
 Both are made by the build, from the commands themselves, so that no option is forgotten or
 left behind. What --help does not say stands in asterope/option_words.py (the words that a value may
-be) and in man/COMMAND.roff (examples, files).
+be) and in man/COMMAND.roff (examples, files), whose indented lines are code.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import json
 import re
 import subprocess
 import sys
+import textwrap
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -45,6 +46,16 @@ def roff(text: str) -> str:
     escaped = {"\\": r"\e", "-": r"\-", "'": r"\(aq", "`": r"\(ga", "^": r"\(ha", "~": r"\(ti"}
     text = text.translate(str.maketrans(escaped))
     return r"\&" + text if text.startswith(".") else text
+
+
+def with_code(text: str) -> str:
+    """Roff whose indented lines become code, with paragraphs of text between."""
+
+    def shown(lines: re.Match[str]) -> str:
+        return f".PP\n.in +4n\n.nf\n{roff(textwrap.dedent(lines[0]))}.fi\n.in\n"
+
+    text = re.sub(r"(^    .*\n)+", shown, text, flags=re.MULTILINE)
+    return re.sub(r"^\.in\n(?=[^.])", ".in\n.PP\n", text, flags=re.MULTILINE)
 
 
 def exit_codes(epilog: str) -> list[tuple[str, str]]:
@@ -108,7 +119,7 @@ def render(name: str, command: dict[str, Any], output: Path) -> None:
         "command": command,
         "summary": COMMANDS[name][0],
         "others": [f"asterope-{other}" for other in COMMANDS if other != name],
-        "more": more.read_text() if more.is_file() else "",
+        "more": with_code(more.read_text()) if more.is_file() else "",
         "version": __version__,
     }
     for template, path in (

@@ -13,7 +13,7 @@ on, and finds the fastest for each size, for data in and out of the caches.
 asterope-generate turns the winners into a memcpy in C, asterope-bench compares
 it with libc's and others.")
 set(CPACK_STRIP_FILES ON)
-set(CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS # whatever the umask of who builds
+set(CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS # under any umask
     OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_GENERATOR DEB)
@@ -21,7 +21,7 @@ set(CPACK_SOURCE_GENERATOR "") # git archive does that
 
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION devel)
-# Nobody reads mail at .invalid: who hands the package on names themselves.
+# Nobody reads mail at .invalid: whoever hands the package on gives an address.
 set(CPACK_DEBIAN_PACKAGE_MAINTAINER "The Asterope authors <nobody@asterope.invalid>" CACHE STRING
     "Who answers for the Debian package: Name <address>")
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)

@@ -17,6 +17,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from asterope import workloads
+from asterope.figures import bytes_text
 from asterope.profile import schema
 from asterope.spaces import kinds
 
@@ -40,14 +41,6 @@ TUPLES = {
     "memcpy_probe": "Probe",
     "memset_probe": "Set probe",
 }
-
-
-def bytes_text(count: int) -> str:
-    """A number of bytes, in the largest unit that divides it."""
-    for unit, name in ((1 << 20, "MiB"), (1 << 10, "KiB")):
-        if count % unit == 0:
-            return f"{count // unit} {name}"
-    return f"{count} B"
 
 
 def row(name: str, text: str) -> str:
@@ -80,36 +73,25 @@ def values(field: Mapping[str, Any]) -> str:
     return f" Values: {', '.join(shown)}."
 
 
-def is_by_workload(field: Mapping[str, Any]) -> bool:
-    """Whether the field is an object that has a field for each workload."""
-    return bool(field.get("properties")) and set(field["properties"]) <= set(workloads.TEXTS)
-
-
-def is_by_operation(field: Mapping[str, Any]) -> bool:
-    """Whether the field is an object that has a field for each operation, and only these."""
-    return set(field.get("properties", {})) == {one.name for one in kinds.OPERATIONS}
-
-
 def fields(
     owner: Mapping[str, Any], sections: Mapping[str, str], prefix: str = ""
 ) -> Iterator[tuple[str, str]]:
     """Name and text of each field, those of nested objects and lists behind the field itself."""
     for name, field in owner.get("properties", {}).items():
         text = field["description"] + values(field)
-        if is_by_workload(field):
-            each = reference(next(iter(field["properties"].values())), sections)
-            yield prefix + name, f"{text} {each} by [workload](#workloads)."
-            continue
-        if is_by_operation(field):
-            each = reference(next(iter(field["properties"].values())), sections)
+        names = set(field.get("properties", {}))
+        each = reference(next(iter(field["properties"].values())), sections) if names else ""
+        if names == {one.name for one in kinds.OPERATIONS}:
             yield prefix + name, f"{text} {each or 'One'} for each operation."
-            continue
-        inner = field.get("items", {})
-        link, of_each = reference(field, sections), reference(inner, sections)
-        text += f" {link}." if link else f" List of {of_each}." if of_each else ""
-        yield prefix + name, text
-        yield from fields(field, sections, f"{prefix}{name}.")
-        yield from fields(inner, sections, f"{prefix}{name}[].")
+        elif names and names <= set(workloads.TEXTS):
+            yield prefix + name, f"{text} {each} by [workload](#workloads)."
+        else:
+            inner = field.get("items", {})
+            link, of_each = reference(field, sections), reference(inner, sections)
+            text += f" {link}." if link else f" List of {of_each}." if of_each else ""
+            yield prefix + name, text
+            yield from fields(field, sections, f"{prefix}{name}.")
+            yield from fields(inner, sections, f"{prefix}{name}[].")
 
 
 def measured_workloads() -> Iterator[tuple[str, str]]:

@@ -128,7 +128,7 @@ TEST_F(AtomicFile, replaces_the_file_that_links_lead_to_even_where_it_is_none_ye
         mentions(refusal_of([&] { require_writable(folder / "round"); }), "round in a circle"));
 }
 
-TEST_F(AtomicFile, removes_what_a_killed_process_left_and_nothing_else) {
+TEST_F(AtomicFile, removes_files_that_a_killed_process_left_and_no_others) {
     const auto others = {".file.tmp",         ".file.abc.tmp",   ".file.abcdef",
                          ".other.abcdef.tmp", "file.abcdef.tmp", ".file.abcdef.tmp.x"};
     for (const char* name : others) put(name, "kept");
@@ -171,7 +171,7 @@ TEST_F(AtomicFile, is_created_whole_and_locked_where_there_is_none) {
     EXPECT_EQ(files(), 1u);
 }
 
-TEST_F(AtomicFile, require_writable_touches_nothing_takes_a_bare_name_and_refuses_what_fails) {
+TEST_F(AtomicFile, require_writable_touches_nothing_takes_a_bare_name_and_refuses_bad_places) {
     const fs::path before = fs::current_path();
     fs::current_path(folder);
     require_writable("file");

@@ -3,7 +3,7 @@
 
 #include "support/unit_test.hpp"
 
-TEST(ParseDuration, reads_seconds_minutes_and_hours_and_refuses_what_is_none) {
+TEST(ParseDuration, reads_seconds_minutes_and_hours_and_refuses_other_text) {
     EXPECT_EQ(parse_duration("90s"), 90);
     EXPECT_EQ(parse_duration("10m"), 600);
     EXPECT_EQ(parse_duration("1.5h"), 5400);

@@ -21,7 +21,7 @@ TEST(ParseJson, gives_the_value) {
     EXPECT_EQ(parse_ordered_json(R"({"b":1,"a":2})", "thing").dump(), R"({"b":1,"a":2})");
 }
 
-TEST(ParseJson, says_at_what_character_of_which_line_it_stopped) {
+TEST(ParseJson, names_the_line_and_the_character_at_which_it_stopped) {
     const std::string why = ": not JSON: it is damaged or cut short: make it anew";
     const std::pair<const char*, const char*> cases[] = {{"x", "1 column 1"},
                                                          {"{\"a\": 1,\n \"b\": }", "2 column 7"},
@@ -39,7 +39,7 @@ TEST(ParseJson, says_at_what_character_of_which_line_it_stopped) {
               "thing: line 2 column 5: a number that no machine has: make it anew");
 }
 
-TEST(ParseJson, takes_what_nests_as_deeply_as_allowed_and_refuses_what_nests_deeper) {
+TEST(ParseJson, takes_nesting_as_deep_as_allowed_and_refuses_deeper_nesting) {
     EXPECT_EQ(fault(nested(kDeepestJson)), "");
     const std::string most = nested(kDeepestJson - 1);
     EXPECT_EQ(fault(std::string("[").append(most).append(",").append(most).append("]")), "");

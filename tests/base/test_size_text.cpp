@@ -16,7 +16,7 @@ TEST(ParseSize, reads_bytes_and_powers_of_1024_up_to_63_bits) {
     EXPECT_EQ(parse_size("8589934591G"), std::size_t{8589934591} << 30);
 }
 
-TEST(ParseSize, refuses_what_is_none_by_name_in_one_line) {
+TEST(ParseSize, refuses_other_text_by_name_in_one_line) {
     std::vector<std::string> none = {"", " 1", "1 ", "1 K"};
     std::istringstream words("0 0K -1 +1 K B 12Q 99999T 8KK 8Ki 8kib 8BB 1.5K 0x80 1e3 eight "
                              "9223372036854775808 8589934592G 18446744073709551616 "

@@ -12,7 +12,7 @@ namespace {
 
 using ReadTextFile = TemporaryFolder;
 
-TEST_F(ReadTextFile, says_what_cannot_be_read_and_waits_for_nobody) {
+TEST_F(ReadTextFile, names_a_file_that_cannot_be_read_and_waits_for_nobody) {
     ASSERT_EQ(mkfifo((folder / "pipe").c_str(), 0600), 0);
     std::filesystem::create_symlink("link", folder / "link");
     const std::pair<std::filesystem::path, const char*> cases[] = {

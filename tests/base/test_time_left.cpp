@@ -19,7 +19,7 @@ TEST(TimeLeft, goes_by_each_steps_own_rate_and_by_that_of_all_until_there_is_one
     EXPECT_DOUBLE_EQ(left.share_done(), 32 / 45.0);
 }
 
-TEST(TimeLeft, counts_what_was_timed_in_vain_and_takes_no_rate_from_a_beginning_or_an_earlier_run) {
+TEST(TimeLeft, counts_vain_timings_and_takes_no_rate_from_a_beginning_or_an_earlier_run) {
     TimeLeft again, never, beginning, resumed;
     for (TimeLeft* left : {&again, &resumed}) left->plan("screening", 30);
     again.done("screening", 10, 10);
@@ -38,7 +38,7 @@ TEST(TimeLeft, counts_what_was_timed_in_vain_and_takes_no_rate_from_a_beginning_
     EXPECT_DOUBLE_EQ(resumed.seconds(), 15);
 }
 
-TEST(TimeLeft, is_never_less_than_nothing_and_forgets_what_a_step_left_out) {
+TEST(TimeLeft, is_never_less_than_nothing_and_forgets_the_rest_of_a_step_that_ended) {
     TimeLeft left;
     left.plan("screening", 30);
     left.plan("rows", 10);

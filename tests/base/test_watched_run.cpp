@@ -30,7 +30,7 @@ std::string said_of(const std::function<void()>& code, const std::string& name =
 
 } // namespace
 
-TEST(RunWatched, returns_what_its_work_does_and_names_the_call_that_ends_it) {
+TEST(RunWatched, returns_the_exit_code_of_its_work_and_names_the_call_that_ends_it) {
     const std::string ended = "1 reference new (f of a.so) ended the run: ";
     const std::pair<std::function<void()>, std::string> cases[] = {
         {[] {}, "3"},
@@ -58,7 +58,7 @@ TEST(RunWatched, returns_what_its_work_does_and_names_the_call_that_ends_it) {
     for (const auto& [code, said] : cases) EXPECT_EQ(said_of(code), said);
 }
 
-TEST(RunWatched, blames_no_call_for_what_another_function_has_done) {
+TEST(RunWatched, blames_no_call_for_the_fault_of_another_function) {
     const std::string doing = ", which is the doing of new (f of a.so): leave it out";
     EXPECT_EQ(said_of([] { raise(SIGALRM); }, "libc"),
               "1 the process died: Alarm clock while libc was called" + doing);

@@ -49,7 +49,7 @@ def test_a_cached_file_is_read_under_each_copy(experiment, monkeypatch, tmp_path
     assert run("pgrep", "-af", f"{tmp_path}/tmp/").stdout == ""  # no daemon is left
 
 
-def test_what_is_missing_is_named(experiment, tmp_path):
+def test_a_missing_program_is_named(experiment, tmp_path):
     """Daemons are looked for in /usr/sbin, too, but no machine has cc there."""
     message = only_error(experiment(PATH=tmp_path), 1)
     assert " is not installed: apt-get install " in message
@@ -58,9 +58,9 @@ def test_what_is_missing_is_named(experiment, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "part"),
     [
-        (["--mib", "7"], "no multiple of 4"),
-        (["--sizes", "100"], "no power of two"),
-        (["--sizes", "8M"], "no power of two"),
+        (["--mib", "7"], "not a multiple of 4"),
+        (["--sizes", "100"], "not a power of two"),
+        (["--sizes", "8M"], "not a power of two"),
         (["--rounds", "6"], "--rounds"),
     ],
 )

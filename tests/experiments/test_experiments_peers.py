@@ -41,7 +41,7 @@ def copying(name: str, first: str = "") -> str:
 def setting(name: str) -> str:
     return (
         f"void *{name}(void *to, int value, __SIZE_TYPE__ bytes) {{\n"
-        "char *t = to; while (bytes--) *t++ = value;\nreturn to; }\n"
+        "char *t = (char *)to; while (bytes--) *t++ = value;\nreturn to; }\n"
     )
 
 
@@ -113,7 +113,7 @@ def index(empty: Index, tmp_path: Path) -> Index:
 
 
 def copies(option: str) -> bool:
-    """Whether what the line names copies right."""
+    """Whether the function that the line names copies right."""
     place = option.split("=", 1)[1]
     path, symbol = place.rsplit(":", 1)
     function = getattr(ctypes.CDLL(path), symbol)
@@ -123,7 +123,7 @@ def copies(option: str) -> bool:
     return to.raw == bytes(range(250)) + bytes(50)
 
 
-def test_what_can_be_had_is_named_for_the_bench_and_what_cannot_with_its_reason(
+def test_copies_are_named_for_the_bench_and_absent_ones_with_the_reason(
     build_dir, shipped, index, tmp_path
 ):
     made = tmp_path / "made"
@@ -175,13 +175,7 @@ def test_the_page_of_releases_has_the_version_the_date_and_the_speed_of_each_cop
     assert re.search(r"In \d+ of \d+ cells a copy is surely faster", done.stdout)
 
 
-def test_where_there_is_nothing_to_time_there_is_no_page_of_releases(empty, tmp_path):
-    done = run_command(sys.executable, RELEASES, tmp_path / "made", env=empty.environment)
-    assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr.splitlines()[-1] == "peers: there is no memcpy to measure against"
-
-
-def test_a_second_run_takes_what_is_there_and_asks_for_the_rest(index, tmp_path):
+def test_a_second_run_takes_the_copies_that_are_there_and_asks_for_the_rest(index, tmp_path):
     first = index.peers(tmp_path / "made")
     for package in index.folder.iterdir():
         package.unlink()
@@ -205,8 +199,9 @@ def test_sets_and_references_are_named_where_they_are_asked_for(index, tmp_path)
     ]
 
 
-def test_without_any_it_fails(empty, tmp_path):
-    done = empty.peers(tmp_path / "made")
+@pytest.mark.parametrize("program", [COMMAND[1], RELEASES], ids=lambda path: path.name)
+def test_without_any_it_fails(empty, tmp_path, program):
+    done = run_command(sys.executable, program, tmp_path / "made", env=empty.environment)
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.splitlines()[-1] == "peers: there is no memcpy to measure against"
     assert list((tmp_path / "made").iterdir()) == []
@@ -271,6 +266,21 @@ CHECKOUTS = {
         "#if RTE_CACHE_LINE_SIZE != 64\n#error\n#endif\n" + copying("rte_memcpy", "static"),
         "config/rte_config.h": "#include <rte_build_config.h>\n",
     },
+    "aocl-libmem": {
+        "src/libmem.c": copying("memcpy") + setting("memset"),
+        "CMakeLists.txt": "cmake_minimum_required(VERSION 3.10)\nproject(own LANGUAGES C)\n"
+        "add_library(aocl-libmem SHARED src/libmem.c)\n"
+        "file(WRITE ${CMAKE_SOURCE_DIR}/hook [[]])\n",
+        "include/none": "",
+        "tools/none": "",
+    },
+    "llvm-libc": {
+        "libc/src/string/memory_utils/inline_memcpy.h": copying("memcpy", 'extern "C"'),
+        "libc/src/string/memcpy.cpp": '#include "src/string/memory_utils/inline_memcpy.h"\n',
+        "libc/src/string/memmove.cpp": "",
+        "libc/src/string/mempcpy.cpp": "",
+        "libc/src/string/memset.cpp": 'extern "C" {' + setting("memset") + "}",
+    },
     "stringzilla": {
         "include/stringzilla/memory.h": "#include <stddef.h>\n"
         "typedef char *sz_ptr_t; typedef const char *sz_cptr_t; typedef unsigned char sz_u8_t;\n"
@@ -279,6 +289,8 @@ CHECKOUTS = {
         "static void sz_fill(char *t, size_t n, sz_u8_t v) { while (n--) *t++ = (char)v; }\n",
     },
 }
+
+TOOLS = {"aocl-libmem": "cmake", "llvm-libc": "clang++"}
 
 
 def checkout(folder: Path, files: dict[str, str]) -> Path:
@@ -290,6 +302,7 @@ def checkout(folder: Path, files: dict[str, str]) -> Path:
 
 @pytest.mark.parametrize("name", CHECKOUTS)
 def test_a_checkout_is_compiled_and_left_as_it_was(empty, tmp_path, name):
+    need(TOOLS.get(name, "gcc"))
     source = checkout(tmp_path / "checkout", CHECKOUTS[name])
     before = {path: path.stat().st_mtime_ns for path in source.rglob("*")}
     done = empty.peers(tmp_path / "made", f"{name}={source}")
@@ -306,6 +319,7 @@ def test_a_checkout_is_compiled_and_left_as_it_was(empty, tmp_path, name):
 
 @pytest.mark.parametrize("name", CHECKOUTS)
 def test_a_damaged_checkout_is_left_out_in_one_line(empty, tmp_path, name):
+    need(TOOLS.get(name, "gcc"))
     if name in ("folly", "bionic") and "avx2" not in cpu_features():
         pytest.skip("it is left out for what the CPU lacks")
     first = next(iter(CHECKOUTS[name]))
@@ -313,9 +327,11 @@ def test_a_damaged_checkout_is_left_out_in_one_line(empty, tmp_path, name):
     lacking = checkout(tmp_path / "lacking", CHECKOUTS[name])
     (lacking / first).unlink()
     for source, said in ((broken, "it is broken"), (lacking, f"has no {first}")):
+        before = sorted(source.rglob("*"))
         done = empty.peers(tmp_path / "made", f"{name}={source}")
         told = [line for line in done.stderr.splitlines() if f" {name} is left out: " in line]
         assert len(told) == 1 and said in told[0]
+        assert sorted(source.rglob("*")) == before
         assert list((tmp_path / "made").iterdir()) == []
 
 
@@ -354,3 +370,10 @@ def test_each_variant_of_a_newer_glibc_that_this_cpu_runs_is_a_peer(empty, tmp_p
     assert all(map(copies, done.stdout.splitlines()))
     sets = empty.peers(tmp_path / "made", "--operation", "memset").stdout
     assert "--peer glibc-sid-sse2_unaligned=" in sets and ":__memset_sse2_unaligned\n" in sets
+
+
+@pytest.mark.parametrize("count", [0, 3])
+def test_newer_glibc_refuses_another_number_of_arguments(tmp_path, count):
+    done = run_command(COMMAND[1].with_name("newer-glibc"), *[tmp_path / "made"] * count)
+    assert "newer-glibc FOLDER [SUITE]" in only_error_of("newer-glibc", done, 2)
+    assert list(tmp_path.iterdir()) == []

@@ -110,7 +110,7 @@ def sections(text: str) -> dict[str, list[str]]:
     return found
 
 
-def test_the_table_is_sorted_by_what_a_reader_has_and_then_by_gain(survey):
+def test_the_table_is_sorted_by_the_kind_of_copies_and_then_by_gain(survey):
     more = {"routine": {"median": 1.8, "low": 1.7, "high": 1.9}}
     survey.has(
         row("numpy-assign"),
@@ -155,7 +155,7 @@ def test_a_trial_and_whole_runs_that_do_not_agree_are_marked(survey):
     assert "(!)** The intervals of trial and whole runs do not meet: numpy-assign.\n" in text
 
 
-def test_an_earlier_survey_stands_beside_the_runs_with_what_does_not_agree(survey, tmp_path):
+def test_an_earlier_survey_stands_beside_the_runs_and_disagreements_are_named(survey, tmp_path):
     def whole(low: float, high: float) -> dict[str, Any]:
         return {"routine": {"median": (low + high) / 2, "low": low, "high": high}}
 
@@ -265,7 +265,7 @@ def test_nothing_is_tried_where_copies_take_too_little(measuring, little):
     assert (measuring.called("trial"), measuring.called("runs")) == ("", "")
 
 
-def test_what_the_recorder_refuses_is_no_failure(measuring):
+def test_a_program_that_the_recorder_refuses_is_not_a_failure(measuring):
     said = f"asterope-record: {measuring.bin}/node: is linked statically"
     measuring.command("record", f'echo "{said}" >&2; exit 2')
     assert measuring.run("node-set").returncode == 0

@@ -18,7 +18,7 @@ TEST(MachineJson, StringsCannotBreakOutOfAComment) {
     EXPECT_EQ(object["cpu"]["brand"], "a _/ system(_x_)_ /_ __/__ __ __n");
 }
 
-TEST(Fingerprint, IgnoresWhatRoutineUpdatesAndOtherProgramsChange) {
+TEST(Fingerprint, IgnoresFactsThatRoutineUpdatesAndOtherProgramsChange) {
     Machine machine = example();
     machine.microcode = "0x5003999";
     machine.kernel = "Linux 6.12.1";
@@ -83,7 +83,7 @@ TEST(Fingerprint, FollowsEveryPartThatDecidesCopySpeedAndTheDifferenceIsTold) {
     }
 }
 
-TEST(CompareMachines, TellsWhatMattersFromWhatDoesNotAndWhatIsNotKnown) {
+TEST(CompareMachines, TellsFactsThatMatterFromOthersAndFromUnknownOnes) {
     Machine other = example();
     other.microcode = "0x1";
     other.governor = "";

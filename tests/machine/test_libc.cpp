@@ -26,7 +26,7 @@ TEST(ParseTunables, are_those_of_the_processor_that_are_sizes) {
     EXPECT_EQ(found, expected);
 }
 
-TEST(ParseTunables, pass_over_what_is_none) {
+TEST(ParseTunables, pass_over_other_lines) {
     for (const char* const line :
          {"", "\n\n", "glibc.cpu.", "glibc.cpu.x", "glibc.cpu.x:", "glibc.cpu.x: ",
           "glibc.cpu.x: 0x", "glibc.cpu.x: 0x840", "glibc.cpu.x: 0x840 (min: 0x200",

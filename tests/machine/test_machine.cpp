@@ -23,7 +23,7 @@ class FakeRoot : public TemporaryFolder {
     }
 };
 
-TEST_F(FakeRoot, CgroupsAndTheLimitOfResidentMemoryBoundWhatIsUsable) {
+TEST_F(FakeRoot, CgroupsAndTheLimitOfResidentMemoryBoundTheUsableMemory) {
     const std::string gib = std::to_string(kGiB), two = std::to_string(2 * kGiB),
                       three = std::to_string(3 * kGiB), cgroup = "proc/self/cgroup",
                       v2 = "sys/fs/cgroup/", v1 = "sys/fs/cgroup/memory/";
@@ -51,7 +51,7 @@ TEST_F(FakeRoot, CgroupsAndTheLimitOfResidentMemoryBoundWhatIsUsable) {
           {v2 + "outer/memory.current", "0\n"},
           {v2 + "outer/inner/memory.max", "max\n"},
           {v2 + "outer/inner/memory.current", "0\n"}}},
-        {"max is no limit",
+        {"max does not limit",
          5 * kGiB,
          {{cgroup, "0::/\n"}, {v2 + "memory.max", "max\n"}, {v2 + "memory.current", gib}}},
         {"a limit of version 1 leaves what is not used",
@@ -157,7 +157,7 @@ TEST_F(FakeRoot, TheModeOfLargeHugePagesGoesBeforeThatOfAllSizes) {
     EXPECT_EQ(read_machine(folder).huge_pages, "always");
 }
 
-TEST_F(FakeRoot, WhatSaysNothingLeavesValuesEmpty) {
+TEST_F(FakeRoot, FilesThatSayNothingLeaveValuesEmpty) {
     const std::string garbage("\xff\xfe\0:::[[\n-1 *//?\?/\\ 9e99\n\n", 26);
     const std::optional<std::string> texts[] = {std::nullopt, garbage, ""}; // none: no file
     for (const auto& text : texts) {
@@ -185,7 +185,7 @@ TEST_F(FakeRoot, WhatSaysNothingLeavesValuesEmpty) {
     }
 }
 
-TEST_F(FakeRoot, WarnsOfWhatSpoilsMeasurementsInWordsThatCanStandInAProfile) {
+TEST_F(FakeRoot, WarnsOfSpoiledMeasurementsInWordsThatCanStandInAProfile) {
     const std::string v2 = "sys/fs/cgroup/", v1 = "sys/fs/cgroup/cpu/", cgroup = "proc/self/cgroup";
     const struct {
         const char *what, *warning; ///< a part of the only one; "": none
@@ -239,7 +239,7 @@ TEST_F(FakeRoot, WarnsOfWhatSpoilsMeasurementsInWordsThatCanStandInAProfile) {
     }
 }
 
-TEST(ReadMachine, SaysWhatItCouldNotLookAtAndWhy) {
+TEST(ReadMachine, NamesTheFilesThatItCouldNotReadAndWhy) {
     const Machine here = read_machine("/no/such/root");
     EXPECT_TRUE(mentions(here.unseen.at("cpus"), "cpu/online: No such file"));
     EXPECT_TRUE(mentions(here.unseen.at("memory"), "proc/meminfo: No such file"));

@@ -73,7 +73,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize(("given", "said"), REFUSED.values(), ids=REFUSED)
-def test_what_does_not_merge_is_refused_and_all_files_stay(
+def test_inputs_that_do_not_merge_are_refused_and_all_files_stay(
     tune: Run, searches: Path, given: list[str], said: str
 ):
     """The reader of logs and the merge have tests of their own."""

@@ -31,7 +31,7 @@ OTHERS_OPTIONS = {"--libs", "--exclusive", "--mem", "--requeue"}
 
 
 def _documents() -> list[Path]:
-    """All Markdown of the project; build folders and what installed packages bring left out."""
+    """All Markdown of the project, without that of build folders and installed packages."""
     found = []
     for folder, folders, files in os.walk(REPOSITORY):
         built = {"CMakeCache.txt", "pyvenv.cfg"} & set(files)
@@ -59,7 +59,7 @@ class Text(NamedTuple):
 
     links: list[str]
     blocks: str  # code that stands apart
-    command_lines: list[str]  # all code, a backslash at a line's end taken for what it is
+    command_lines: list[str]  # all code; a backslash joins lines
 
     @classmethod
     def of(cls, markdown: str) -> Text:
@@ -208,7 +208,9 @@ def test_commands_and_options_exist(document: Path, build_dir: Path) -> None:
         ("--rigr quick", ["--rigr"]),
     ],
 )
-def test_what_is_not_there_is_found(line: str, missing: list[str], build_dir: Path) -> None:
+def test_absent_commands_and_options_are_found(
+    line: str, missing: list[str], build_dir: Path
+) -> None:
     assert unknown(line) == missing
 
 

@@ -25,7 +25,7 @@ MANIFESTS = ("fleet.yaml", "node-type.yaml", "finish.yaml", "fetch.yaml")
 
 @pytest.fixture(scope="session")
 def objects(repository: Path) -> dict[str, list[dict]]:
-    """By file, what each has in it."""
+    """The objects in each file."""
     folder = repository / "scripts/fleet/kubernetes"
     return {name: list(yaml.safe_load_all((folder / name).read_text())) for name in MANIFESTS}
 
@@ -40,7 +40,7 @@ def pods_of(objects: dict[str, list[dict]]) -> Iterator[tuple[str, dict]]:
                 yield name, one["spec"]
 
 
-# --- What the manifests say -----------------------------------------------------------------------
+# --- The manifests --------------------------------------------------------------------------------
 
 
 def test_every_object_fits_the_schema(repository, objects):
@@ -77,7 +77,7 @@ def test_no_pod_is_more_than_it_must_be(objects):
     assert files == set(MANIFESTS) - {"fleet.yaml"}
 
 
-def test_images_are_made_of_what_git_has(repository):
+def test_images_are_made_of_the_files_that_git_has(repository):
     def patterns(name: str) -> set[str]:
         lines = (repository / name).read_text().splitlines()
         return {line for line in lines if line and not line.startswith("#")}
@@ -119,7 +119,7 @@ def test_the_scripts_are_clean(objects):
         output_of("shellcheck", "--shell=bash", "-", input=text)
 
 
-# --- What the pods do -----------------------------------------------------------------------------
+# --- The scripts of the pods ----------------------------------------------------------------------
 
 
 @dataclass
@@ -137,7 +137,8 @@ class Fleet:
             (self.folder / "config" / name).write_text(text)
 
     def run(self, name: str, index: int | None = None, **changed: str) -> tuple[int, str]:
-        """Runs the container of a Job as Kubernetes does, on this machine; what it printed."""
+        """Runs the container of a Job as Kubernetes does, on this machine. Returns exit code and
+        output."""
         pod = self.objects[name][0]["spec"]["template"]["spec"]
         (container,) = pod["containers"]
         mounts = tuple(mount["mountPath"] for mount in container["volumeMounts"])

@@ -123,7 +123,9 @@ def test_two_nodes_become_one_dispatching_routine(fleet, repository, build_dir, 
 # --- Slurm ----------------------------------------------------------------------------------------
 
 
-def test_each_type_runs_on_its_own_nodes_and_what_fails_goes_back_into_the_queue(fleet, stand_in):
+def test_each_type_runs_on_its_own_nodes_and_a_failed_task_goes_back_into_the_queue(
+    fleet, stand_in
+):
     fleet.configure(types='(\n "A-1  1 --constraint=two"\n "b_2 2  --constraint=equal"\n)')
     (stand_in / "ends-node-2").write_text("1\n")
     assert set(fleet.run().values()) == {"COMPLETED"}
@@ -192,14 +194,14 @@ def test_a_job_that_slurm_refuses_takes_the_others_along(fleet, stand_in):
 # --- Without Slurm --------------------------------------------------------------------------------
 
 
-NO_NAME = "is no name for a type: letters, digits, points, _ and -"
+NO_NAME = "is not a name for a type: letters, digits, points, _ and -"
 WRONG_LINES = [
-    ("others", "(none.json)", "others: none.json is no file that can be read"),
+    ("others", "(none.json)", "others: none.json cannot be read"),
     ("limit", "; unset limit", "fleet.conf does not set limit"),
     ("types", "()", "fleet.conf names no types of nodes"),
     ("types", '("a/b 1")', f"'a/b' {NO_NAME}"),
     ("types", '("fallback 1")', f"'fallback' {NO_NAME}"),
-    ("types", '("zen4")', "zen4: '' is no number of nodes"),
+    ("types", '("zen4")', "zen4: '' is not a number of nodes"),
     ("types", '("zen-4 1" "zen_4 2")', "zen_4 is there twice, but for its punctuation"),
 ]
 

@@ -177,7 +177,7 @@ def test_where_the_checkout_has_the_build_s_python_another_one_is_looked_for(
     assert (tmp_path / "found").read_text() == expected
 
 
-def test_what_was_not_built_is_left_out_and_named(build_dir, tmp_path):
+def test_parts_that_were_not_built_are_left_out_and_named(build_dir, tmp_path):
     """As where only some targets were built: by name."""
     script = build_dir / "cmake_install.cmake"
     text = script.read_text().replace(f"{build_dir}/share", f"{tmp_path}/share")

@@ -46,7 +46,7 @@ def unpacked(package: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_it_depends_on_what_the_commands_need(unpacked):
+def test_it_depends_on_the_packages_that_its_commands_need(unpacked):
     fields = dict(re.findall(r"(?m)^([\w-]+): (.*)", (unpacked / "DEBIAN/control").read_text()))
     assert (fields["Package"], fields["Version"]) == ("asterope", __version__)
     depends = set(re.findall(r"([\w.+-]+)(?: \([^)]*\))?", fields["Depends"]))
@@ -81,7 +81,7 @@ def test_the_maintainer_scripts_can_be_run_again(unpacked):
             output_of("sh", script, action)
 
 
-def test_what_holds_a_copy_under_the_gpl_is_refused(build_dir, tmp_path):
+def test_a_build_with_a_copy_under_the_gpl_is_refused(build_dir, tmp_path):
     done = cpack(build_dir, tmp_path, gpl=True)
     assert done.returncode != 0
     assert "-DASTEROPE_PEER_DIETLIBC=OFF" in done.stdout + done.stderr

@@ -35,7 +35,7 @@ def fields_of(owner: str, schema: dict, prefix: str = "") -> Iterator[tuple[str,
         yield from fields_of(owner, field.get("items", {}), f"{prefix}{name}[].")
 
 
-# The sections of what is taken, by its definition in the schema.
+# The section of each definition of copies in the schema.
 SECTIONS = {
     **{"memcpy_pipelines": "tuple", "memset_pipelines": "set_tuple"},
     **{"memcpy_small": "small_tuple", "memset_small": "small_tuple"},
@@ -87,8 +87,3 @@ def test_a_guide_without_the_marks_is_refused() -> None:
 def test_values_are_listed_unless_the_description_has_them(field: dict, shown: str) -> None:
     assert shown in profile_fields.values(field)
     assert shown or not profile_fields.values(field)
-
-
-@pytest.mark.parametrize(("count", "text"), [(100, "100 B"), (4096, "4 KiB"), (2 << 20, "2 MiB")])
-def test_sizes_are_told_in_their_largest_unit(count: int, text: str) -> None:
-    assert profile_fields.bytes_text(count) == text

@@ -30,7 +30,7 @@ std::string decided(Profile profile) {
 
 } // namespace
 
-TEST(Provisional, is_what_has_winners_that_noise_hid_those_of_sets_included) {
+TEST(Provisional, is_a_profile_with_winners_that_noise_hid_those_of_sets_included) {
     Profile lost = noisy_profile();
     lost.choices[1].undecided = true;
     EXPECT_EQ(decided(lost), "1 winner is the plain copy, as noise hid a better one");
@@ -41,7 +41,7 @@ TEST(Provisional, is_what_has_winners_that_noise_hid_those_of_sets_included) {
     EXPECT_EQ(decided(lost), "4 winners are the plain copy, as noise hid better ones");
 }
 
-TEST(Provisional, is_what_libcs_floors_make_it_though_few_rounds_were_disturbed) {
+TEST(Provisional, is_a_profile_with_wide_floors_of_libcs_though_few_rounds_were_disturbed) {
     EXPECT_EQ(decided(noisy_profile(5)), "") << "a quarter";
     constexpr const char* kSix = "libc differed from itself by more than 25 % in 6 of 20 cells";
     EXPECT_EQ(decided(noisy_profile(6)), kSix);

@@ -46,7 +46,7 @@ def check(build_dir: Path, tmp_path: Path):
 
 
 @pytest.mark.parametrize("profile", GOOD)
-def test_check_takes_what_generate_takes(check, profile):
+def test_check_takes_each_profile_that_generate_takes(check, profile):
     assert check(json.dumps(profile)) == (True, True)
 
 
@@ -92,7 +92,7 @@ def test_check_and_generate_agree_on_every_field(check):
 
 # --- Sample logs ----------------------------------------------------------------------------------
 
-# A place in a log's header, and what it is there.
+# A place in a log's header, and the damage there.
 DAMAGED = {
     "a comment's end": (("machine", "cpu", "brand"), "x*/y"),
     "a number for a text": (("machine", "kernel"), 5),

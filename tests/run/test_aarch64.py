@@ -1,5 +1,5 @@
 """AArch64 as a user meets it, in an emulator: from the cross build to a routine that copies right,
-and what else the commands say there. Nothing here looks at a time: an emulator's mean nothing."""
+and other outputs of the commands. Nothing here looks at a time: an emulator's mean nothing."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ RUN = ("--rigor", "quick", "--sizes", "1K,64K", "--threads", "1", "--log", "tria
 NO_SPEED = "aarch64: checked in emulation alone; this project has measured no speed on such"
 
 
-# --- The cross build: kept in the build folder, a later run compiles what changed -----------------
+# --- The cross build: it stays in the build folder, and a later run compiles the changes ----------
 
 
 @pytest.fixture(scope="module")
@@ -148,7 +148,7 @@ def test_the_profile_says_why_no_copy_senses(tuned: Tuned) -> None:
 def test_the_routine_copies_and_sets_right_on_any_cpu(
     tuned: Tuned, objects: Path, tmp_path: Path, cpu: str
 ) -> None:
-    """On one that lacks what it was tuned for, too."""
+    """On one that lacks features of the tuned one, too."""
     for name in ("asterope_memcpy.c", "asterope_memcpy.h"):
         shutil.copy(tuned.folder / name, tmp_path)
     routine = tmp_path / "asterope_memcpy.c"
@@ -189,7 +189,7 @@ def test_the_bench_times_the_routine_beside_libc(tuned: Tuned, tmp_path: Path) -
     assert "asterope_memcpy" in (tmp_path / "b.json").read_text(encoding="utf-8")
 
 
-# --- What else the commands say there -------------------------------------------------------------
+# --- Other commands -------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("program", ["asterope-tune", "asterope-bench"])
@@ -201,7 +201,7 @@ def test_the_version_says_that_no_speed_was_measured(tuned: Tuned, program: str)
     assert second.startswith(NO_SPEED)
 
 
-def test_what_makes_copies_slow_is_measured_and_there_are_no_tunables(
+def test_causes_of_slow_copies_are_measured_and_there_are_no_tunables(
     tuned: Tuned, tmp_path: Path
 ) -> None:
     done = tuned.run("asterope-tune", "diagnose", "--quick", "--json", tmp_path / "d.json")
@@ -256,7 +256,7 @@ def test_threads_are_counted_each(programs: Path, recorded_program: Path, tmp_pa
 # The tests of a room that run there, as googletest's filter has them.
 ROOMS: dict[str, Sequence[str]] = {
     **{room: ["*"] for room in sorted({p.parent.name for p in REPOSITORY.glob("tests/*/*.cpp")})},
-    # The others take minutes, or ask the system what the emulator does not tell.
+    # The others take minutes, or ask the system for facts that the emulator does not tell.
     "timing": ["Stopwatch*", "Settling.*", "*Memory.*", "WriteSource.*", "CacheEffect*"],
 }
 

@@ -1,4 +1,4 @@
-"""A search on a made-up machine of two nodes: where its buffers lie, and what the profile says."""
+"""A search on a made-up machine of two nodes: its buffers lie where its profile says."""
 
 from __future__ import annotations
 

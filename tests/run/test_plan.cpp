@@ -1,4 +1,4 @@
-// The plan of a run: what a request means, and what of it is refused before anything is timed.
+// The plan of a run: the meaning of requests, and those that are refused before anything is timed.
 #include "run/plan.hpp"
 
 #include <bit>
@@ -75,7 +75,7 @@ TEST_F(PlanOf, a_replay_weighs_small_copies_as_its_log_does) {
     }
 }
 
-TEST_F(PlanOf, leaves_out_what_the_request_leaves_out_and_has_its_sizes_ascending) {
+TEST_F(PlanOf, has_no_more_than_the_request_and_its_sizes_ascending) {
     request.options.space = "paper";
     request.options.sensing = false;
     request.options.rigor = "quick";
@@ -96,7 +96,7 @@ TEST_F(PlanOf, shares_copies_among_as_many_threads_as_there_are_cpus_or_as_are_a
     EXPECT_TRUE(mentions(refusal(), "this process may use " + std::to_string(cpus)));
     request.options.threads = 1;
     LogHeader header = header_of(plan());
-    header.options.threads = cpus + 1; // what was timed elsewhere needs no CPU here
+    header.options.threads = cpus + 1; // timings of another machine need no CPU here
     EXPECT_EQ(Plan(replayed_request(header), machine).threads, cpus + 1);
 }
 
@@ -119,7 +119,7 @@ TEST_F(PlanOf, measures_nothing_that_writes_to_a_mapped_source_nor_tunes_for_it)
     EXPECT_NE(refusal(), "accepted");
 }
 
-TEST_F(PlanOf, a_recording_decides_what_is_drawn_and_nothing_else) {
+TEST_F(PlanOf, a_recording_decides_the_sizes_that_are_drawn_and_nothing_else) {
     put("r.json", made_up_recording().dump());
     const Plan without = plan();
     request.recording = (folder / "r.json").string();

@@ -1,4 +1,4 @@
-// The references of a run: how they are given, and what makes two of them the same.
+// The references of a run: their form as an option, and the facts that make two of them the same.
 #include "run/references.hpp"
 
 #include "support/unit_test.hpp"

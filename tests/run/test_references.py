@@ -69,14 +69,14 @@ def test_resuming_needs_the_same_ones(tune, judged: Path, peers: Path, tmp_path:
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_what_cannot_be_used_is_named_before_a_sample(tune, peers: Path, tmp_path: Path) -> None:
+def test_an_unusable_reference_is_named_before_a_sample(tune, peers: Path, tmp_path: Path) -> None:
     for symbol, reason in (("too_short", "wrong byte"), ("leaves", "ends the process")):
         message = tune_error(tune(*RUN, "--reference", f"new={peers}:{symbol}"), 2)
         assert message.startswith("asterope-tune: --reference new ") and reason in message
         assert list(tmp_path.iterdir()) == []
 
 
-LATE = {  # the tests of what watches a run have the other ways to end it
+LATE = {  # tests/base/test_watched_run.cpp has the other ways to end a run
     "crashes_late": "new (crashes_late of {}) ended the run: the process died: Aborted: ",
     "idles_late": "new copied right before the search, and copies wrong since",
 }
@@ -99,7 +99,7 @@ def test_a_reference_that_goes_wrong_in_the_middle_is_named(
 def test_one_that_went_wrong_before_an_interrupt_leaves_no_log_to_resume_from(
     build_dir: Path, peers: Path, tmp_path: Path
 ) -> None:
-    """How a run ends whose reference does not return, the tests of what watches it say."""
+    """tests/base/test_watched_run.cpp has references that do not return."""
     late = tmp_path / "late"
     run = (*RUN, "-o", "p.json", "--reference", f"new={peers}:idles_late")
     command = (build_dir / "asterope-tune", *run)

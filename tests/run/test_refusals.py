@@ -13,7 +13,7 @@ from command_errors import only_error_of, run_command
 SETS = ("--operation", "memset")
 SYSTEM = ("8K", ".", "4", "128", "1", "4", "2")
 
-# Command -> what it is given, and last what is said of it.
+# Command -> its arguments, and last a part of the message.
 BAD = {
     "tune": [
         ["--rigor", "slow", "rigor 'slow' is unknown"],

@@ -10,7 +10,7 @@ namespace {
 
 const json kHeader = made_up_header();
 
-/// Counts what it is asked for; every figure is another. A round that ends with an odd one is
+/// Counts the figures that it is asked for; each is another. A round that ends with an odd one is
 /// disturbed, another leaves no line.
 class EveryFigure : public Timings {
   public:
@@ -66,7 +66,7 @@ class RunTimingsWithLog : public TemporaryFolder {
         return found + std::to_string(readings(timings).source.at(0));
     }
 
-    /// A run on `machine`, from what the log at `path` holds, if there is one.
+    /// A run on `machine`, which goes on with the log at `path`, if there is one.
     struct Run {
         Run(Timings& machine, const std::filesystem::path& path)
             : log(open_run_log(path, log_header_of(kHeader), exists(path))) {
@@ -159,7 +159,7 @@ TEST_F(RunTimingsWithLog, tells_the_machine_how_long_samples_are_and_asks_it_for
 }
 
 // A choice from fewer sizes than planned is timed again, as it may come out differently.
-TEST_F(RunTimingsWithLog, keeps_nothing_of_what_comes_after_the_end_of_the_budget) {
+TEST_F(RunTimingsWithLog, keeps_nothing_that_comes_after_the_end_of_the_budget) {
     for (const auto& ask :
          {+[](Timings& run) { sample(run, 1); }, +[](Timings& run) { readings(run); }}) {
         std::filesystem::remove(path());
@@ -171,7 +171,7 @@ TEST_F(RunTimingsWithLog, keeps_nothing_of_what_comes_after_the_end_of_the_budge
             EXPECT_EQ(sample(run.timings, 0), 5);
             machine.spent = true;
             EXPECT_THROW(ask(run.timings), BudgetSpent);
-            machine.spent = false; // what comes after the sizes has time of its own
+            machine.spent = false; // the steps after the sizes have time of their own
             run.timings.enter("rows 128");
             EXPECT_EQ(sample(run.timings, 7), 6);
         }
@@ -243,7 +243,7 @@ TEST_F(RunTimingsWithLog,
     EXPECT_THROW(search(early), BadInput);
 }
 
-TEST(WatchedTimings, repeats_what_was_disturbed_up_to_a_limit_in_each_step_and_counts_all) {
+TEST(WatchedTimings, repeats_disturbed_rounds_up_to_a_limit_in_each_step_and_counts_all) {
     PreemptingMachine machine;
     EXPECT_EQ(machine.time_round(), 1);
     machine.disturbs = true;
@@ -251,7 +251,7 @@ TEST(WatchedTimings, repeats_what_was_disturbed_up_to_a_limit_in_each_step_and_c
     const DisturbanceCounts facts = machine.timings.disturbed_rounds().facts();
     EXPECT_EQ(facts.rounds, 5u);
     EXPECT_EQ(facts.disturbed, (std::map<std::string, std::size_t>{{"preempted", 4}}));
-    for (int i = 0; i < 3; ++i) machine.time_round(); // which takes what is free
+    for (int i = 0; i < 3; ++i) machine.time_round(); // which uses up the repetitions
     EXPECT_EQ(machine.time_round(), 1);
     machine.timings.enter("another step");
     EXPECT_EQ(machine.time_round(), 4);

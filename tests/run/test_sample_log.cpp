@@ -34,7 +34,7 @@ class SampleLogFile : public TemporaryFolder {
 
 } // namespace
 
-TEST_F(SampleLogFile, gives_back_what_was_written) {
+TEST_F(SampleLogFile, gives_back_the_lines_that_were_written) {
     {
         SampleLogWriter log(path(), kFirstLine);
         log.step("calibration");
@@ -104,7 +104,7 @@ TEST_F(SampleLogFile, goes_on_behind_the_whole_lines) {
     }
 }
 
-TEST_F(SampleLogFile, refuses_a_place_where_it_cannot_be_and_keeps_what_is_there) {
+TEST_F(SampleLogFile, refuses_a_place_where_it_cannot_be_and_keeps_the_file_there) {
     EXPECT_THROW(SampleLogWriter(folder, kFirstLine), BadInput);
     EXPECT_THROW(SampleLogWriter("", kFirstLine), BadInput);
     put("trials.jsonl", "hours of work\n");
@@ -114,7 +114,7 @@ TEST_F(SampleLogFile, refuses_a_place_where_it_cannot_be_and_keeps_what_is_there
     EXPECT_THROW(SampleLogWriter("/dev/full", kFirstLine), Failure);
 }
 
-TEST_F(SampleLogFile, refuses_what_is_no_log) {
+TEST_F(SampleLogFile, refuses_a_file_that_is_not_a_log) {
     EXPECT_THROW(read_sample_log(folder / "missing"), BadInput);
     EXPECT_THROW(read_sample_log(folder), BadInput);
     const std::pair<std::string, const char*> rows[] = {

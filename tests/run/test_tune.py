@@ -1,4 +1,4 @@
-"""Whole runs of asterope-tune: their profile, routine, log and exam, and what they print."""
+"""Whole runs of asterope-tune: their profile, routine, log, exam and output."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Tuned:
     """The files of a run that ended well."""
 
     def __init__(self, build_dir: Path, folder: Path, *arguments: object) -> None:
-        # The limit ends what hangs; beside other work, a run may take several times as long.
+        # The limit ends runs that hang; beside other work, a run may take several times as long.
         self.done = done = run_command(
             build_dir / "asterope-tune", *arguments, "--verbose", cwd=folder, timeout=900
         )
@@ -192,7 +192,7 @@ def test_a_replay_gives_the_same_profile_and_few_lines(
         subprocess.run(lines[-1].removeprefix("next: "), shell=True, check=True, cwd=tmp_path)
     losses = sum(len(exam["losses"]) for exam in tuned.profile["exam"].values())
     assert len(lines) <= 42 + losses
-    assert "as fast as libc" in lines[2]  # what was gained comes first
+    assert "as fast as libc" in lines[2]  # the gain comes first
     assert " RT " not in done.stdout
     for heading in ("Small copies\n", "Overlapping buffers\n", "Time spent on", "lead: "):
         assert heading not in done.stdout
@@ -204,7 +204,7 @@ WITHOUT = "avx,sse4_1,movdir64b,3dnowprefetch"  # avx2 and avx512 as well
 
 @pytest.fixture(scope="module")
 def shown(build_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
-    """The folder of a run at a terminal, as if on an older CPU, and what that showed."""
+    """The folder of a run at a terminal, as if on an older CPU, and its output."""
     folder = tmp_path_factory.mktemp("shown")
     # long enough for a line at any speed: each 0.2 s
     asked = ("--rigor", "quick", "--workload", "hot", "--sizes", "1K", "--without", WITHOUT)
@@ -241,7 +241,7 @@ def test_quiet_prints_nothing_and_of_memcpy_alone_there_is_no_memset(tune, tmp_p
     assert replayed.returncode == 0 and "no memset" in replayed.stdout
 
 
-# --- What it is tuned for -------------------------------------------------------------------------
+# --- The purpose of a search ----------------------------------------------------------------------
 
 
 BALANCED = (
@@ -270,7 +270,7 @@ def test_a_recordings_small_copies_are_drawn_and_all_else_is_balanced(balanced: 
             assert "sensing" in search["axes"] and choice["size"] == 65536
 
 
-def test_what_it_is_to_do_without_is_nowhere(shown: tuple[Path, str]) -> None:
+def test_features_that_it_is_to_do_without_are_nowhere(shown: tuple[Path, str]) -> None:
     folder, _ = shown
     profile = load_profile(folder / "asterope-profile.json").raw
     assert profile["search"]["without"] == WITHOUT.split(",")

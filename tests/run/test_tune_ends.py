@@ -76,7 +76,7 @@ def test_a_fault_ends_it_in_one_line_and_leaves_the_earlier_profile(
     assert_untouched(earlier)
 
 
-def test_a_disk_that_fills_up_keeps_what_was_timed(tune, earlier: Path) -> None:
+def test_a_disk_that_fills_up_keeps_the_timings(tune, earlier: Path) -> None:
     full = limit(resource.RLIMIT_FSIZE, 100_000)
     message = tune_error(tune(*QUICK, "-o", earlier, preexec_fn=full), 1)
     log = earlier.with_name("profile.json.trials")
@@ -105,7 +105,7 @@ def test_a_signal_ends_cleanly(earlier: Path, name: str, moment: str) -> None:
     done = interrupted([PROGRAM, *options], ready, getattr(signal, name))
     assert tune_error(done, 130).startswith("asterope-tune: interrupted")
     assert_untouched(earlier)
-    # what was timed until then stays readable
+    # the timings until then stay readable
     assert moment == "at once" or json_lines(log)
 
 
@@ -201,7 +201,9 @@ def test_to_resume_where_there_is_no_log_is_refused(tune, tmp_path: Path) -> Non
 
 
 @pytest.mark.slow
-def test_a_stopped_and_continued_run_goes_on_and_repeats_what_was_hit(tmp_path: Path) -> None:
+def test_a_stopped_and_continued_run_goes_on_and_repeats_the_rounds_that_were_hit(
+    tmp_path: Path,
+) -> None:
     process = subprocess.Popen([PROGRAM, *RUN, "--quiet", "--log", "t.jsonl"], cwd=tmp_path)
     wait_until(has(tmp_path / "t.jsonl", 50_000), "it has timed much")
     for _ in range(5):  # one may fall between two rounds

@@ -52,7 +52,7 @@ MISSPELT = {
 
 
 @pytest.mark.parametrize(("given", "expected"), MISSPELT.values(), ids=MISSPELT)
-def test_what_cannot_be_meant_is_refused_before_anything_is_installed_or_built(
+def test_misspelt_words_are_refused_before_anything_is_installed_or_built(
     bare: Checkout, given: list[str], expected: str
 ) -> None:
     os.mkfifo(bare.home / "pipe")
@@ -60,7 +60,7 @@ def test_what_cannot_be_meant_is_refused_before_anything_is_installed_or_built(
     assert sorted(path.name for path in bare.root.iterdir()) == ["scripts", "tuner"]
 
 
-def test_a_dry_run_names_what_is_missing_and_all_parts_and_changes_nothing(
+def test_a_dry_run_names_missing_packages_and_all_parts_and_changes_nothing(
     bare: Checkout, repository: Path
 ) -> None:
     shutil.copy(repository / "pyproject.toml", bare.root)
@@ -123,12 +123,12 @@ TAKEN = [
 
 
 @pytest.mark.parametrize("given", TAKEN, ids=" ".join)
-def test_what_asterope_tune_takes_is_handed_on(checkout: Checkout, given: list[str]) -> None:
+def test_options_of_asterope_tune_are_handed_on(checkout: Checkout, given: list[str]) -> None:
     done = checkout.run(*given)
     assert (done.returncode, done.searches) == (0, 1), done
 
 
-def test_nothing_but_what_was_asked_for_is_left_beside_the_profile(checkout: Checkout) -> None:
+def test_only_the_files_that_were_asked_for_are_left_beside_the_profile(checkout: Checkout) -> None:
     own = checkout.home / "p.json"
     for given in (["--log", checkout.home / "mine.trials"], ["--retune"], ["-o", own]):
         assert checkout.run(*given).returncode == 0
@@ -214,7 +214,7 @@ def test_the_first_run_builds_all_and_names_all_and_later_ones_compare(checkout:
         (["--time-budget", "10m"], "searches (as long as it may)"),
     ],
 )
-def test_the_first_line_says_what_will_be_done_and_how_long_that_takes(
+def test_the_first_line_names_the_steps_and_the_time_that_they_take(
     checkout: Checkout, given: list[str], search: str
 ) -> None:
     (checkout.root / "build" / "asterope-tune").rename(checkout.root / "kept")
@@ -298,7 +298,7 @@ def test_an_older_profile_is_not_taken_for_one_that_was_not_written(
     assert f"has not written {checkout.profile}: run scripts/tune again" in done.stderr
     assert checkout.profile.exists() == there_before
     del checkout.environment["ASTEROPE_WRITES_NOTHING"]
-    assert checkout.run().searches == 1  # nothing vouches for what was there
+    assert checkout.run().searches == 1  # nothing vouches for the profile that was there
 
 
 @pytest.mark.parametrize(
@@ -311,7 +311,7 @@ def test_an_older_profile_is_not_taken_for_one_that_was_not_written(
         ("[  9%] a\n", 1, "[  9%]"),
     ],
 )
-def test_the_progress_of_a_step_is_read_from_what_it_prints(
+def test_the_progress_of_a_step_is_read_from_its_output(
     bare: Checkout, output: str, seconds: int, line: str
 ) -> None:
     script = f". {bare.scripts}/setup.sh; progress_of {seconds}"

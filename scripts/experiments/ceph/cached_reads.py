@@ -24,6 +24,7 @@ sys.path.insert(0, str(HERE.parents[1]))
 
 from asterope.command_line import BAD_INPUT, DONE, FAILED, STALE, Parser, fail, run  # noqa: E402
 from asterope.faults import Failure, one_line  # noqa: E402
+from asterope.figures import bytes_text  # noqa: E402
 from asterope.prove import command as prove  # noqa: E402
 from asterope.prove.options import DEFAULT_LIBRARY  # noqa: E402
 from cluster import PACKAGES, Cluster, missing  # noqa: E402
@@ -39,14 +40,14 @@ def _sizes(text: str) -> list[int]:
         match = re.fullmatch(r"([0-9]{1,7})([KM]?)", part)
         size = int(match[1]) << {"": 0, "K": 10, "M": 20}[match[2]] if match else 0
         if size < 128 or CHUNK % size:
-            raise argparse.ArgumentTypeError(f"'{part[:40]}' is no power of two from 128 to 4M")
+            raise argparse.ArgumentTypeError(f"'{part[:40]}' is not a power of two from 128 to 4M")
         sizes.append(size)
     return sizes
 
 
 def _mib(text: str) -> int:
     if not re.fullmatch(r"[0-9]{1,5}", text) or not 4 <= int(text) <= 65536 or int(text) % 4:
-        raise argparse.ArgumentTypeError(f"'{text[:40]}' is no multiple of 4 from 4 to 65536")
+        raise argparse.ArgumentTypeError(f"'{text[:40]}' is not a multiple of 4 from 4 to 65536")
     return int(text)
 
 
@@ -97,10 +98,6 @@ def _output_of(*command: object) -> str:
     return done.stdout
 
 
-def _words(size: int) -> str:
-    return f"{size >> 20} MiB" if size >= 1 << 20 else f"{size / 1024:g} KiB"
-
-
 def _copies(options: Sequence[str], more: Sequence[Path]) -> list[str]:
     """The options of asterope-prove, with more copies."""
     given = list(options)
@@ -134,7 +131,7 @@ def _prove(arguments: argparse.Namespace, reader: Path, cluster: Cluster, folder
     for size in arguments.sizes:
         limits = _output_of(reader, "limit", arguments.mib, size)
         for use, words in USES.items():
-            print(f"\n{_words(size)} a call, {words}: {arguments.mib} MiB, GB/s", flush=True)
+            print(f"\n{bytes_text(size)} a call, {words}: {arguments.mib} MiB, GB/s", flush=True)
             file = results / f"{use}-{size}.json"
             metric = ("--metric", f"^{use} ([0-9.]+) GB/s", "--larger-is-better")
             measured = (reader, use, cluster.configuration, arguments.mib, size)
@@ -165,8 +162,9 @@ def _row(size: int, use: str, limits: str, found: dict) -> str:
     )
     floor = found["noise_floor"]
     return (
-        f"{_words(size):8}  {use:4}  {figure('alone'):6.1f} {copied:6.1f}  {libc['figure']:6.1f}   "
-        f"{', '.join(ratios)}; floor ({floor['low']:.2f}..{floor['high']:.2f})"
+        f"{bytes_text(size):8}  {use:4}  {figure('alone'):6.1f} {copied:6.1f}  "
+        f"{libc['figure']:6.1f}   {', '.join(ratios)}; "
+        f"floor ({floor['low']:.2f}..{floor['high']:.2f})"
     )
 
 

@@ -1,5 +1,5 @@
 // The copy that asterope-bench calls prefetch_nt, under libc's names, for LD_PRELOAD. memmove stays
-// libc's, which also copies what overlaps: programs get away with that in glibc's memcpy.
+// libc's, which also copies overlapping buffers: programs get away with that in glibc's memcpy.
 #include <cstring>
 
 #include "bench/peers/x86_64/prefetch_nt.cpp"

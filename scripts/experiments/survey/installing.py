@@ -64,19 +64,16 @@ class Installation:
             for name, value in os.environ.items()
             if name not in ("LD_PRELOAD", "GLIBC_TUNABLES") and not name.startswith("ASTEROPE_")
         }
-        variables = {
-            name: value.format(root=self.root) for name, value in program.variables
-        } if self._is_unpacked(program) else {}  # fmt: skip
         folders = [self.root / folder for folder in ("usr/lib/R/bin/exec", "usr/bin")]
         found = {
             **caller,
-            **variables,
             "PATH": ":".join([caller.get("PATH", os.defpath), *map(str, folders)]),
             "TMPDIR": str(self.scratch),
             "LC_ALL": "C.UTF-8",
             "PYTHONDONTWRITEBYTECODE": "1",
         }
         if self._is_unpacked(program):
+            found |= {name: value.format(root=self.root) for name, value in program.variables}
             libraries = [self.root / LIBRARIES, self.root / "usr/lib/R/lib"]
             libraries += [self.root / LIBRARIES / name for name in ("blas", "lapack", "pulseaudio")]
             found["LD_LIBRARY_PATH"] = ":".join(map(str, libraries))
@@ -124,22 +121,13 @@ class Installation:
         return [*map(str, words), *arguments]
 
     def _pypi(self, program: Program) -> dict[str, str]:
-        versions = dict(pin.split("==") for pin in program.pypi)
-        there = {
-            tuple(found.name.lower().split("-")[:2])
-            for found in self.venv.glob("lib/python*/site-packages/*.dist-info")
-        }
-        wanted = [
-            pin
-            for pin, (name, version) in zip(program.pypi, versions.items())
-            if (re.sub(r"[-_.]+", "_", name).lower(), f"{version}.dist") not in there
-        ]
-        if wanted:
+        if program.pypi:
+            environment = self.environment(program)
             if not (self.venv / "bin/pip").is_file():
-                run([sys.executable, "-m", "venv", self.venv], self.environment(program))
+                run([sys.executable, "-m", "venv", self.venv], environment)
             only = ("--only-binary", ":all:", "--disable-pip-version-check", "-q")
-            run([self.venv / "bin/pip", "install", *only, *wanted], self.environment(program))
-        return versions
+            run([self.venv / "bin/pip", "install", *only, *program.pypi], environment)
+        return dict(pin.split("==") for pin in program.pypi)
 
     def _debian(self, program: Program) -> None:
         """Unpacks the packages, and those which they need and the system lacks."""

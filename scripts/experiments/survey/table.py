@@ -156,13 +156,13 @@ def markdown(rows: Iterable[dict[str, Any]]) -> str:
         parts.append("")
     every = [row for members in groups.values() for row in members]
     parts += agreement(every)
-    apart = [row["name"] for rows_ in groups.values() for row in rows_ if disagrees(row)]
+    apart = [row["name"] for row in every if disagrees(row)]
     if apart:
         parts += [
             f"**(!)** The intervals of trial and whole runs do not meet: {', '.join(apart)}.",
             "",
         ]
-    return "\n".join([*parts, *_versions(groups)])
+    return "\n".join([*parts, *_versions(every)])
 
 
 def _order(row: dict[str, Any]) -> float:
@@ -175,8 +175,7 @@ def _used(cells: list[list[str]]) -> list[int]:
     return [i for i in range(len(COLUMNS)) if any(row[i] for row in cells)]
 
 
-def _versions(groups: dict[str, list[dict[str, Any]]]) -> list[str]:
-    rows = [row for members in groups.values() for row in members]
+def _versions(rows: list[dict[str, Any]]) -> list[str]:
     versions = {name: of for row in rows for name, of in row.get("versions", {}).items()}
     machines = {row["recording"]["machine"]["cpu"]: row["recording"]["machine"]
                 for row in rows if "recording" in row}  # fmt: skip

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Submits the tuning of a fleet to Slurm: an array of tasks for each type of node, then the job that
-# gathers what they found. Run it again to make up for what failed: what is there is not done twice.
+# gathers their profiles. Run it again after a failure: it submits only the tasks without a profile.
 set -euo pipefail
 # The folder of this file is the one that the nodes share: jobs start in it and write into it.
 # -P: as Slurm names it, without symbolic links.
@@ -13,24 +13,24 @@ fail() {
 
 [[ -r fleet.conf ]] || fail "no fleet.conf beside it: copy the whole folder"
 source ./fleet.conf
-# What finish.sbatch needs is checked as well: after hours would be late.
+# The settings of finish.sbatch are checked as well: after hours would be late.
 for setting in bin types everywhere options limit others; do
     declare -p "$setting" >/dev/null 2>&1 || fail "fleet.conf does not set $setting"
 done
 for profile in "${others[@]}"; do
-    [[ -r $profile ]] || fail "fleet.conf: others: $profile is no file that can be read"
+    [[ -r $profile ]] || fail "fleet.conf: others: $profile cannot be read"
 done
 ((${#types[@]})) || fail "fleet.conf names no types of nodes"
 
-# All lines are checked before the first job goes off: half a fleet is no use.
+# All lines are checked before the first job goes off: half a fleet is of little use.
 names=' '
 for line in "${types[@]}"; do
     read -r name nodes where <<<"$line"
     [[ $name =~ ^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$ && $name != fallback ]] ||
-        fail "fleet.conf: '$name' is no name for a type: letters, digits, points, _ and -"
+        fail "fleet.conf: '$name' is not a name for a type: letters, digits, points, _ and -"
     [[ $nodes =~ ^[1-9][0-9]{0,3}$ ]] ||
-        fail "fleet.conf: $name: '$nodes' is no number of nodes"
-    symbol=${name//[^A-Za-z0-9]/_} # what the C file calls it
+        fail "fleet.conf: $name: '$nodes' is not a number of nodes"
+    symbol=${name//[^A-Za-z0-9]/_} # its name in the C file
     [[ $names != *" $symbol "* ]] || fail "fleet.conf: $name is there twice, but for its punctuation"
     names+="$symbol "
 done

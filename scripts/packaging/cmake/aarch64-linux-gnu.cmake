@@ -1,11 +1,11 @@
 # A CMake toolchain file: builds for AArch64 on another machine with Debian's cross compilers, and runs
-# what is built there in qemu's user mode.
+# the programs in qemu's user mode.
 #
 #     cmake -S . -B build-aarch64 --toolchain scripts/packaging/cmake/aarch64-linux-gnu.cmake \
 #           -DASTEROPE_AARCH64_ROOT="$(python3 tests/support/aarch64_root.py build-aarch64/libraries)"
 #
 # ASTEROPE_AARCH64_ROOT, a variable of CMake or of the environment: the folder under which the target's
-# libraries lie (usr/include, usr/lib). Without it, CMake fetches the sources of what is missing.
+# libraries lie (usr/include, usr/lib). Without it, CMake fetches the sources of missing libraries.
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)
 set(CMAKE_C_COMPILER aarch64-linux-gnu-gcc)

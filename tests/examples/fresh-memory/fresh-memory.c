@@ -30,18 +30,7 @@ typedef void *(*copy)(void *destination, const void *source, size_t bytes);
 
 enum memory { new_memory, huge_pages, used_memory };
 
-static const struct {
-    const char *name;
-    enum memory memory;
-    int cached; /* the source is read before each copy */
-} situations[] = {
-    { "new memory, source uncached", new_memory, 0 },
-    { "new memory, source cached", new_memory, 1 },
-    { "new huge pages, source uncached", huge_pages, 0 },
-    { "new huge pages, source cached", huge_pages, 1 },
-    { "memory used before, source uncached", used_memory, 0 },
-    { "memory used before, source cached", used_memory, 1 },
-};
+static const char *const memories[] = { "new memory", "new huge pages", "memory used before" };
 
 static const char *names[most_routines] = { "libc", "libc", "asterope", "_fresh" };
 static copy routines[most_routines] = { memcpy, memcpy, asterope_memcpy, asterope_memcpy_fresh };
@@ -142,20 +131,20 @@ static void row(size_t size, enum memory memory, int cached)
     fflush(stdout);
 }
 
-static void table(size_t which, const size_t *sizes, size_t how_many)
+/* `cached`: the source is read before each copy. */
+static void table(enum memory memory, int cached, const size_t *sizes, size_t how_many)
 {
-    const enum memory memory = situations[which].memory;
     char *block = mapped(source_bytes + header, memory);
     size_t i;
     int routine;
-    printf("\n%s\nsize     libc GB/s", situations[which].name);
+    printf("\n%s, source %s\nsize     libc GB/s", memories[memory], cached ? "cached" : "uncached");
     for (routine = 2; routine < count; ++routine) printf(" %10s", names[routine]);
     puts("  _fresh GB/s  libc again");
     for (i = 0; i < source_bytes + header; ++i) block[i] = (char)(i * 31 >> 8);
     source = block;
     for (i = 0; i < how_many; ++i) {
         if (memory == huge_pages && sizes[i] < least_huge) continue;
-        row(sizes[i], memory, situations[which].cached);
+        row(sizes[i], memory, cached);
     }
     munmap(block, source_bytes + header);
 }
@@ -183,7 +172,7 @@ int main(int arguments, char **argument)
     size_t sizes[64], how_many = 0, i;
     const char *const *asked = usual;
     size_t asked_count = sizeof usual / sizeof *usual;
-    int first = 1;
+    int first = 1, memory;
     if (arguments > 1 && !size_of(argument[1])) {
         void *library = dlopen(argument[1], RTLD_NOW | RTLD_LOCAL);
         void *symbol = library ? dlsym(library, "memcpy") : NULL;
@@ -210,6 +199,9 @@ int main(int arguments, char **argument)
     }
     printf("libc's time over the others', medians of %d rounds, of %d from 64 MiB on\n",
            most_rounds, few_rounds);
-    for (i = 0; i < sizeof situations / sizeof *situations; ++i) table(i, sizes, how_many);
+    for (memory = new_memory; memory <= used_memory; ++memory) {
+        table((enum memory)memory, 0, sizes, how_many);
+        table((enum memory)memory, 1, sizes, how_many);
+    }
     return ferror(stdout) != 0;
 }

@@ -51,7 +51,8 @@ struct CommonBestOf : TemporaryFolder {
 
 } // namespace
 
-TEST_F(CommonBestOf, two_machines_is_what_serves_both_best_although_neither_has_it_as_its_own) {
+TEST_F(CommonBestOf,
+       two_machines_is_the_copy_that_serves_both_best_although_neither_has_it_as_its_own) {
     const std::string one = search(machine(kOwn), 1), two = search(machine(kTheirs), 2);
     const Profile merged = best({one, two}).profile;
     EXPECT_TRUE(merged.complete);
@@ -98,7 +99,7 @@ TEST_F(CommonBestOf, two_machines_has_the_sets_that_serve_both_best) {
     EXPECT_FALSE(half.complete);
 }
 
-TEST_F(CommonBestOf, machines_that_agree_is_what_they_agree_on_boundaries_included) {
+TEST_F(CommonBestOf, machines_that_agree_is_their_common_winner_boundaries_included) {
     const std::string one = search(machine(kOwn), 1), two = search(machine(kOwn), 2);
     const Profile own = profile_of_log(read_sample_log(one), one);
     const Profile merged = best({one, two}).profile;
@@ -121,7 +122,8 @@ TEST_F(CommonBestOf, the_same_inputs_in_any_order_is_the_same) {
     EXPECT_EQ(text_of(best({b, a, c}).profile), expected);
 }
 
-/// What loses an eighth on one machine and gains a quarter on the other, beside what gains a tenth.
+/// A copy that loses an eighth on one machine and gains a quarter on the other, and a copy that
+/// gains a tenth on both.
 TEST_F(CommonBestOf, machines_is_no_copy_that_loses_much_on_one_of_them) {
     const Profile merged = best({search(factors_of({{kOwn, 0.8}, {kCommon, 0.9}}), 1),
                                  search(factors_of({{kOwn, 1.15}, {kCommon, 0.9}}), 2)})
@@ -151,7 +153,7 @@ TEST_F(CommonBestOf, machines_stores_past_no_cache_without_a_probe_that_holds_a_
     EXPECT_EQ(name_of(winner(1.12, 1.12)), kCommon);
 }
 
-TEST_F(CommonBestOf, unlike_searches_names_them_says_what_they_share_and_leaves_out_other_sizes) {
+TEST_F(CommonBestOf, unlike_searches_names_them_and_their_common_facts_and_leaves_out_other_sizes) {
     TuningRequest request = made_up_request();
     request.seed = 5;
     request.options.rigor = "standard";
@@ -171,7 +173,7 @@ TEST_F(CommonBestOf, unlike_searches_names_them_says_what_they_share_and_leaves_
     EXPECT_EQ(written.at("search").at("rigor"), "quick") << "the least of both";
 }
 
-TEST_F(CommonBestOf, what_is_no_log_of_another_search_for_the_same_is_refused) {
+TEST_F(CommonBestOf, inputs_other_than_logs_of_separate_searches_for_the_same_are_refused) {
     const std::string one = search(machine(kOwn)), two = search(machine(kOwn), 2);
     put("profile", text_of(profile_of_log(read_sample_log(two), two)));
     EXPECT_TRUE(mentions(refusal({one, (folder / "profile").string()}), "needs their logs"));

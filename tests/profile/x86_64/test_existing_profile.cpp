@@ -56,7 +56,7 @@ SearchOptions options_with(const std::function<void(SearchOptions&)>& change) {
 const SearchOptions kOptions = options_with([](SearchOptions&) {}),
                     kQuick = options_with([](SearchOptions&one) { one.rigor = "quick"; });
 
-/// A value with changes: of what is null, without.
+/// A value with changes; a null removes.
 json changed(json value, const json& patch) {
     value.merge_patch(patch);
     return value;
@@ -64,7 +64,7 @@ json changed(json value, const json& patch) {
 
 class StandingProfile : public TemporaryFolder {
   protected:
-    /// What refuses the search; empty where it may replace what stands there.
+    /// The refusal of the search; empty where it may replace the standing profile.
     std::string refusal(const json& standing, const SearchOptions& wanted,
                         bool may_end_early = false) {
         put("profile.json", standing.is_string() ? standing.get<std::string>() : standing.dump());
@@ -95,7 +95,7 @@ TEST_F(StandingProfile, ALesserSearchIsRefusedAndToldWhy) {
     }
 }
 
-TEST_F(StandingProfile, TheSameSearchAgainOrWhatIsBetterInAnyRespectReplacesIt) {
+TEST_F(StandingProfile, TheSameSearchAgainOrOneThatIsBetterInAnyRespectReplacesIt) {
     void (*const better[])(SearchOptions&) = {
         [](SearchOptions&) {}, [](SearchOptions& one) { one.rigor = "exhaustive"; },
         [](SearchOptions& one) { one.of(Operation::copy).sizes.push_back(131072); },
@@ -175,7 +175,7 @@ TEST_F(StandingProfile, AMergedOneIsOfEachMachineItCameFrom) {
     EXPECT_EQ(refusal(merged_with(of_another["machine"]), kQuick), "");
 }
 
-TEST_F(StandingProfile, WhatIsNoProfileIsWorthNothing) {
+TEST_F(StandingProfile, AFileThatIsNotAProfileIsWorthNothing) {
     for (const char* text : {"", "{", "[]", "null", "7", "{}", "an earlier profile", "\xff\xfe"}) {
         EXPECT_EQ(refusal(std::string(text), kOptions), "") << text;
     }
@@ -186,7 +186,7 @@ TEST_F(StandingProfile, WhatIsNoProfileIsWorthNothing) {
     }
 }
 
-TEST_F(StandingProfile, ThatOfANewerVersionAndWhatCannotBeReadAreNotReplaced) {
+TEST_F(StandingProfile, ThatOfANewerVersionAndAnUnreadableOneAreNotReplaced) {
     EXPECT_TRUE(mentions(refusal(changed(profile(), {{"version", 3}}), kOptions), "newer"));
     const std::string large(std::size_t{17} << 20, ' ');
     EXPECT_TRUE(mentions(refusal(large, kOptions), "longer than 16 MiB; --fresh"));

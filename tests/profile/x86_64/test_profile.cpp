@@ -1,4 +1,4 @@
-// Profiles: what is written holds what was found, what is read is refused in one line if it is bad.
+// Profiles: a written one holds the findings; a bad one is refused in one line when it is read.
 #include "profile/make_profile.hpp"
 
 #include "base/json_text.hpp"
@@ -169,7 +169,7 @@ std::vector<json> choices_of(const json& profile, const std::string& kind,
     return found;
 }
 
-TEST(MakeProfile, has_what_senses_and_the_plain_winner_of_a_size_in_four_digits) {
+TEST(MakeProfile, has_the_sensing_copy_and_the_plain_winner_of_a_size_in_four_digits) {
     const auto rows = choices_of(whole(), "pipelines");
     ASSERT_EQ(rows.size(), 2u);
     expect_parts(rows[0], {{"/operation", "memcpy"},
@@ -242,7 +242,7 @@ TEST(MakeProfile, lets_intervals_that_sense_begin_at_the_minimum) {
     EXPECT_EQ(facts.intervals[1][1].above, 2048u);
 }
 
-TEST(ProfileText, has_what_fits_into_one_line_in_one) {
+TEST(ProfileText, has_each_value_in_one_line_that_fits_there) {
     const std::string text = text_of(profile_of(whole()));
     EXPECT_EQ(json::parse(text), whole());
     std::istringstream lines(text);
@@ -301,7 +301,7 @@ TEST_F(ProfileFile, is_refused_where_it_is_something_else_or_of_an_unknown_versi
                  OtherArchitecture);
 }
 
-TEST_F(ProfileFile, is_refused_with_the_place_of_what_is_wrong) {
+TEST_F(ProfileFile, is_refused_with_the_place_of_the_fault) {
     const std::tuple<const char*, json, const char*> faults[] = {
         {"/choices", json::array(), "choices: no pipelines of memcpy"},
         {"/choices", 7, "choices: 7 where an array is expected"},

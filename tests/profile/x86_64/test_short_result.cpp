@@ -75,7 +75,7 @@ struct Told {
 
 } // namespace
 
-TEST(RoutineRows, merge_neighbours_of_one_pipeline_and_leave_out_what_the_small_copies_do) {
+TEST(RoutineRows, merge_neighbours_of_one_pipeline_and_leave_out_sizes_of_the_small_copies) {
     const PipelineFacts facts = pipelines({result(256, 0, 1, 1), result(4096, 1, 1, 1),
                                            result(8192, 0, 1, 2), result(65536, 0, 4, 2)});
     const std::string rows = Told{facts, kSmallFound}.rows();
@@ -127,17 +127,15 @@ TEST(RoutineRows, tell_a_copy_in_words_and_less_where_there_would_be_too_many) {
 }
 
 TEST(RoutineRows, and_sentences_stay_within_100_columns_and_36_lines) {
-    const Told told{in_turn(4096, 8, {0, 1, 2}),
-                    kSmallFound,
-                    {},
-                    {},
-                    {{128, 256}, {Step::sensing, Step::boundaries, Step::threads}}};
+    const LeftOut left_out = {{128, 256}, {Step::sensing, Step::boundaries, Step::threads}};
+    const Told told{
+        .facts = in_turn(4096, 8, {0, 1, 2}), .small = kSmallFound, .left_out = left_out};
     std::istringstream lines(told.first() + told.rows() + told.sentences());
     EXPECT_LE(std::ranges::count(lines.str(), '\n'), 36);
     for (std::string row; std::getline(lines, row);) EXPECT_LE(row.size(), 100u) << row;
 }
 
-TEST(Headline, tells_first_what_was_gained_for_whom_and_what_loses) {
+TEST(Headline, tells_first_the_gain_and_whose_it_is_and_then_the_losses) {
     const std::size_t large = 4 << 20;
     const ExamFacts clean{570, 1, {}};
     const ExamLoss hot{2896, "hot", {0.95, 0.94, 0.96}}, read{512, "hot_read", {0.9, 0.89, 0.91}},
@@ -181,7 +179,7 @@ TEST(Headline, tells_first_what_was_gained_for_whom_and_what_loses) {
     for (const Case& one : cases) {
         PipelineFacts facts = pipelines(one.results);
         facts.operation = one.operation;
-        EXPECT_EQ(unwrapped(Told{facts, one.small, {}, {}, {}, one.exam}.first()),
+        EXPECT_EQ(unwrapped(Told{.facts = facts, .small = one.small, .exam = one.exam}.first()),
                   one.told + (one.told.empty() ? "" : "\n"));
     }
 }
@@ -206,13 +204,14 @@ TEST(ResultSentences, tell_the_mean_and_the_lowest_by_workload) {
     EXPECT_FALSE(mentions(told, "Left out"));
 }
 
-TEST(ResultSentences, tell_what_the_own_small_copies_of_an_entry_point_gain) {
+TEST(ResultSentences, tell_the_gain_of_an_entry_points_own_small_copies) {
     PipelineFacts facts = pipelines({result(4096, 0, 1, 1)});
     facts.objectives.push_back({"hot", {{Workload::hot, 1}}});
     facts.intervals.push_back(facts.intervals.front());
     facts.found.front().results.push_back(result(4096, 0, 1.5, 1.5));
     const SizeResult own = {0, {{0, {}, 2.2, false}}, {}, 15};
-    const Told told{facts, kSmallFound, {{Workload::hot, own}}};
+    const Told told{
+        .facts = facts, .small = kSmallFound, .small_by_intent = {{Workload::hot, own}}};
     EXPECT_TRUE(mentions(unwrapped(told.sentences()),
                          "asterope_memcpy_hot 1.50 times (its own small copies 2.20 times)."));
     EXPECT_TRUE(mentions(choices_tables(told.profile(), Operation::copy),
@@ -220,7 +219,7 @@ TEST(ResultSentences, tell_what_the_own_small_copies_of_an_entry_point_gain) {
     EXPECT_FALSE(mentions(Told{facts, kSmallFound}.sentences(), "its own small copies"));
 }
 
-TEST(ResultSentences, tell_what_one_round_in_a_hundred_of_the_exam_shows) {
+TEST(ResultSentences, tell_the_slowest_of_a_hundred_rounds_of_the_exam) {
     // made-up timings: 3 rounds in 300 are slow, and one of libc's own
     std::vector<double> ratios(297, 1.1), own(299, 1.0);
     ratios.insert(ratios.begin(), {0.7, 0.4, 0.9});
@@ -228,20 +227,23 @@ TEST(ResultSentences, tell_what_one_round_in_a_hundred_of_the_exam_shows) {
     ExamFacts exam{60, 1, {}, exam_rounds(ratios, own)};
     EXPECT_EQ(exam.rounds->count, 300u);
     const PipelineFacts facts = pipelines({result(4096, 0, 1, 1)});
-    EXPECT_TRUE(mentions(unwrapped(Told{facts, {}, {}, {}, {}, exam}.sentences()),
+    EXPECT_TRUE(mentions(unwrapped(Told{.facts = facts, .exam = exam}.sentences()),
                          "Libc's time over the routine's in the exam's 300 rounds: 1.10 in the "
                          "middle, and 0.90 or less in 1 of 100 (1.00 for libc beside itself)."));
     exam.rounds.reset();
-    EXPECT_FALSE(mentions(Told{facts, {}, {}, {}, {}, exam}.sentences(), "1 of 100"));
+    EXPECT_FALSE(mentions(Told{.facts = facts, .exam = exam}.sentences(), "1 of 100"));
 }
 
-TEST(ResultSentences, tell_from_which_size_on_threads_share_and_what_was_left_out) {
+TEST(ResultSentences, tell_from_which_size_on_threads_share_and_the_parts_left_out) {
     const PipelineFacts facts = pipelines({result(4096, 0, 1, 1)});
     const std::vector<Choice> threads = {made_up_sharing(262144, 0.9),
                                          made_up_sharing(1048576, 1.5)};
     const LeftOut left_out = {{128, 256}, {Step::boundaries, Step::threads}};
     const ExamLoss one{512, "hot", {0.9, 0.8, 0.95}}, worse{0, "fixed", {0.8, 0.7, 0.9}};
-    const Told told{facts, {}, {}, threads, left_out, ExamFacts{9, 1, {one, worse}}};
+    const Told told{.facts = facts,
+                    .others = threads,
+                    .left_out = left_out,
+                    .exam = ExamFacts{9, 1, {one, worse}}};
     for (const char* part :
          {"asterope_memcpy_mt shares copies of 1 MiB and more among threads.",
           "Left out, as the time was up: the winners of 2 sizes, boundaries, threads.",
@@ -251,7 +253,7 @@ TEST(ResultSentences, tell_from_which_size_on_threads_share_and_what_was_left_ou
     EXPECT_EQ(Told{pipelines({})}.sentences(), "");
 }
 
-TEST(ChoicesTables, have_what_each_size_takes_and_how_far_to_trust_it) {
+TEST(ChoicesTables, have_the_copy_of_each_size_and_how_far_to_trust_it) {
     PipelineFacts facts = pipelines({result(128, 1, 1.02, 0.98), result(8192, 0, 2.5, 1)});
     facts.found[1].results[0].finalists[0].workloads.erase(Workload::cold);
     facts.found[1].results[0].lead = {1.07, 1, 1.1};
@@ -267,7 +269,8 @@ TEST(ChoicesTables, have_the_pipelines_of_a_copy_that_senses_and_runners_up_of_o
     const asterope_copy probe = made_up("source 4", {{"kind", "source", 0}, {"lines", nullptr, 4}});
     facts.sensing[0] =
         SensingResult{{&probe, kSpace[1], kSpace[0], {187, 90, 390}}, finalist(1, 1.5, 1)};
-    const Profile profile = Told{facts, {}, {}, {made_up_sharing(1 << 20, 0.9)}}.profile();
+    const Profile profile =
+        Told{.facts = facts, .others = {made_up_sharing(1 << 20, 0.9)}}.profile();
     const std::string text = choices_tables(profile, Operation::copy);
     for (const char* part :
          {"source 4 > 187", "  cached   REP_MOVSB", "  uncached ZMM", "no counter REP_MOVSB",
@@ -276,7 +279,7 @@ TEST(ChoicesTables, have_the_pipelines_of_a_copy_that_senses_and_runners_up_of_o
     }
 }
 
-TEST(ReferencesTable, has_what_each_size_was_judged_by_under_the_workloads_of_any_size) {
+TEST(ReferencesTable, has_the_judge_of_each_size_under_the_workloads_of_any_size) {
     PipelineFacts facts = pipelines({result(128, 1, 1, 1), result(8192, 0, 2, 3)});
     EXPECT_EQ(references_table(Told{facts}.profile(), Operation::copy), "");
     const auto measured = [&](std::size_t i) -> auto& {

@@ -14,7 +14,7 @@ import (
 	"unsafe"
 )
 
-// Element is what may be copied behind the garbage collector's back: anything without pointers.
+// Element is a type without pointers: the garbage collector need not see its copies.
 type Element interface {
 	~bool | ~int | ~int8 | ~int16 | ~int32 | ~int64 |
 		~uint | ~uint8 | ~uint16 | ~uint32 | ~uint64 |
