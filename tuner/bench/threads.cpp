@@ -52,7 +52,7 @@ Team::Team(const std::vector<int>& cpus, std::size_t arena_bytes, std::size_t la
                 }
             });
         }
-    } catch (const std::system_error& error) {
+    } catch (const std::exception& error) {
         over_ = true;
         throw Failure("cannot start " + std::to_string(cpus.size()) + " threads: " + error.what());
     }
