@@ -69,7 +69,8 @@ using HasFeature = std::function<bool(std::string_view)>;
 /// Whether the CPU has all of `needs`, feature names with blanks in between.
 bool has_all(std::string_view needs, const HasFeature& has);
 
-/// The copy's word on an axis of its kind; "" for a number. The field must be one that its kind has.
+/// The copy's word on an axis of its kind; "" for a number. The field must be one that its kind
+/// has.
 std::string word_of(const asterope_copy& copy, std::string_view field);
 
 /// The most bytes that a small copy, or set, takes without calling another.
