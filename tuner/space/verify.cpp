@@ -15,6 +15,7 @@
 
 #include "base/child_process.hpp"
 #include "base/error.hpp"
+#include "base/interrupt.hpp"
 #include "machine/affinity.hpp"
 #include "space/checked_copy.hpp"
 
@@ -71,6 +72,7 @@ class Part {
         for (;;) {
             const int status = child_->wait();
             if (status == 0) return;
+            if (WIFSIGNALED(status)) throw_if_interrupted(); // a signal to all of the group
             faults.push_back(
                 {report_->position, WIFSIGNALED(status)
                                         ? std::string("died: ") + strsignal(WTERMSIG(status))
