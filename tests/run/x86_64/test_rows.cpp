@@ -121,7 +121,7 @@ class RowsOf : public TemporaryFolder {
         sizes.clear();
         // from where no two pipelines execute the same instructions, see share_scores
         for (std::size_t size = 512; size <= 131072; size *= 2) sizes.push_back(size);
-        sizes.push_back(1 << 20);
+        sizes.push_back(kHeededBelow); // where the search chooses the stores, and no call site
     }
     Profile run(const MadeUpFactor& factor, std::uint64_t noise = 1, bool examines = false,
                 double ns_for_10_bytes = 1) {
