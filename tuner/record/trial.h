@@ -26,7 +26,7 @@ struct trial {
     uint64_t period, settled, period_end;         /* shared by all threads */
     uint64_t settling; /* ticks after a change until the caches are in the new way's state */
     uint64_t seed, started, started_ns;
-    uint64_t turnover_ns; /* time in which fast copies fill the caches some times over */
+    uint64_t turnover; /* bytes of copies that leave the caches as these copies leave them */
     uint64_t shortest; /* ticks of an interval of which reading the time stamp takes 1 % */
     uint32_t failed;
     /* These are for programs whose processes are short: */

@@ -135,7 +135,9 @@ static void end_period(uint64_t period, uint64_t now)
     const uint64_t passed = now - trial.started;
     uint64_t length = ns / periods_room;
     const uint64_t so_far = scaled(now - tried.entered, ns, passed);
-    uint64_t by_caches = tried.moved > so_far * TURNING_AT ? trial.turnover_ns : 0;
+    uint64_t by_caches = tried.moved > so_far * TURNING_AT
+                             ? scaled(so_far, UNSETTLED_LONG * trial.turnover, tried.moved)
+                             : 0;
     if (by_caches > ns / FIRST_PERIODS) by_caches = ns / FIRST_PERIODS;
     if (length < by_caches) length = by_caches;
     uint64_t by_large = scaled(large_copies(), ns, passed);
