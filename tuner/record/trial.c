@@ -134,7 +134,7 @@ static any_function *own_way(struct trial_place *place, size_t bytes, uint64_t o
 /* Whether the call may take as long as a group. */
 static int takes_long(const struct trial_place *place, size_t bytes)
 {
-    return bytes >= SINGLE && place->gap <= SLOW_GAP;
+    return bytes >= SINGLE && place->gap <= SLOW_GAP && !trial.alone;
 }
 
 static uint32_t easy_for(uint32_t gap) { return gap < MOST_EASY / EASY ? gap * EASY : MOST_EASY; }

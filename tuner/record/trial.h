@@ -32,6 +32,7 @@ struct trial {
     /* These are for programs whose processes are short: */
     uint32_t alone;    /* 1 + the way that all of the process's calls take; 0: they differ */
     uint32_t by_place; /* 1: places change their ways by themselves in all of its periods */
+    uint64_t hurried_ns; /* from `started_ns` to its last period that was too short for the caches */
     uint64_t kind;     /* 0: not known */
     uint32_t is_begun; /* 1: the process's file has the trial's header */
     uint32_t has_figures; /* 1: this process has written figures of a place or of periods */

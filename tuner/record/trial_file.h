@@ -23,7 +23,7 @@
 #define TRIAL_MAGIC "astetri" /* 8 bytes with its end */
 
 enum {
-    TRIAL_VERSION = 6,
+    TRIAL_VERSION = 7,
     TRIAL_LEAST = 512, /* bytes: smaller calls are judged together alone */
     TRIAL_GAP = 128,   /* the most calls that are timed as one */
     TRIAL_WAYS = 16,
@@ -69,7 +69,7 @@ struct trial_header {
     uint32_t alone;
     uint64_t kind; /* the same for processes of the same program; 0: not known */
     uint32_t ended; /* 1: the time of its end was noted */
-    uint32_t unused;
+    uint32_t is_short; /* 1: too short for periods, so its periods tell nothing */
 };
 
 /* The kinds of a page. */

@@ -1,13 +1,14 @@
 /* Processes that are too short for periods: see trial.c.
  *
  * A process may end after a few periods. Then luck decides the result: which part of its start was
- * in which period. So it takes one way as a whole, drawn at random. Its CPU time is compared with
- * that of another process of its kind. A kind is a program, and the children forked from it are
- * another kind.
+ * in which period. Or the periods were too short for the caches, for a quarter of its time: each way
+ * had what the other one left there. So it takes one way as a whole, drawn at random. Its CPU time
+ * is compared with that of another process of its kind. A kind is a program, and the children
+ * forked from it are another kind.
  *
  * A kind is known to be short once a process of it has ended early. That process leaves an empty
  * file of the kind's name in the folder of the raw files. asterope-prove puts those of earlier runs
- * there, too. One of three processes has its places change their ways by themselves instead. These
+ * there, too. One of five processes has its places change their ways by themselves instead. These
  * tell the best way of each place. */
 #include "trial_thread.h"
 
@@ -18,7 +19,11 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { HOWS = 3, OF_FORKS = 1 };
+enum {
+    OF_WAYS = 2, /* for one process by places, so many take libc as a whole, and the routine */
+    OF_FORKS = 1,
+    HURRIED_PART = 4, /* periods are too short if they are for one part in so many */
+};
 
 /* Some hundred periods last so long. */
 static const uint64_t short_ns = 300000000;
@@ -56,17 +61,18 @@ void begin_process(int is_fork)
 {
     const int was_alone = trial.alone != 0;
     trial.alone = trial.by_place = trial.is_begun = 0;
+    trial.hurried_ns = 0;
     if (trial.kind) {
         if (is_fork) trial.kind |= OF_FORKS;
         if (trial.has_counter && !trial.failed && is_known_as_short()) {
             uint64_t state = process.seed;
-            const uint64_t how = draw_below(&state, HOWS);
-            if (how < 2)
-                trial.alone = 1 + (how ? TRIAL_ROUTINE : TRIAL_LIBC);
-            else if (trial.whole)
+            const uint64_t how = draw_below(&state, trial.whole ? 3 : 2 * OF_WAYS + 1);
+            if (trial.whole && how == 2)
                 trial.alone = 1 + trial.whole;
-            else
+            else if (how == 2 * OF_WAYS)
                 trial.by_place = 1;
+            else
+                trial.alone = 1 + (how % 2 ? TRIAL_ROUTINE : TRIAL_LIBC);
         }
     }
     if (!trial.alone && !was_alone) return;
@@ -77,12 +83,16 @@ void begin_process(int is_fork)
 void end_process(void)
 {
     if (!trial.is_begun || !trial.kind || process.has_no_counter) return;
-    trial_file()->header.ended = 1;
+    struct trial_header *header = &trial_file()->header;
+    header->ended = 1;
     const uint64_t ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID) - process.file->header.started.cpu_ns;
+    const uint64_t part = (clock_ns(CLOCK_MONOTONIC) - trial.started_ns) / (trial.hurried_ns | 1);
     name_kind();
-    if (ns >= 2 * short_ns) {
-        if (trial.alone) syscall(SYS_unlinkat, AT_FDCWD, path, 0);
-    } else if (ns < short_ns && !trial.alone && !trial.by_place) {
+    if (trial.alone || trial.by_place) {
+        if (trial.alone && ns >= 2 * short_ns && part >= 2 * HURRIED_PART)
+            syscall(SYS_unlinkat, AT_FDCWD, path, 0);
+    } else if (ns < short_ns || part < HURRIED_PART) {
+        header->is_short = 1;
         const int file =
             (int)syscall(SYS_openat, AT_FDCWD, path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
         if (file >= 0) syscall(SYS_close, file);

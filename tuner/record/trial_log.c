@@ -63,6 +63,7 @@ static void begin_file(struct trial_header *header)
     if (!trial.has_counter) flag(TRIAL_NO_COUNTER);
     if (trial.failed) flag(TRIAL_NO_WAY);
     header->alone = trial.alone;
+    header->is_short = trial.by_place;
     header->kind = trial.kind;
     put_text(header->magic, TRIAL_MAGIC);
     __atomic_store_n(&header->version, TRIAL_VERSION, __ATOMIC_RELEASE);

@@ -11,6 +11,7 @@ enum {
     PERIOD_CALLS = 7,   /* a thread times so many, before it may end a period that is tried */
     LONG = 64,          /* shortest intervals: longer intervals count as so long */
     TURN = 10,          /* shortest intervals: longer ones are measured in CPU time */
+    FEWER_ALONE = 16,   /* where no interval is compared, so many times fewer calls are timed */
     UNSETTLED = 4,      /* of so many parts of a period, the first one does not count */
     UNSETTLED_LONG = 2, /* the same, if a period is as long as a cache turnover */
     TURNING_AT = 2,     /* bytes a nanosecond: slower copies leave little behind in the caches */
@@ -138,7 +139,10 @@ static void end_period(uint64_t period, uint64_t now)
     uint64_t by_caches = tried.moved > so_far * TURNING_AT
                              ? scaled(so_far, UNSETTLED_LONG * trial.turnover, tried.moved)
                              : 0;
-    if (by_caches > ns / FIRST_PERIODS) by_caches = ns / FIRST_PERIODS;
+    if (by_caches > ns / FIRST_PERIODS) {
+        by_caches = ns / FIRST_PERIODS;
+        trial.hurried_ns = ns;
+    }
     if (length < by_caches) length = by_caches;
     uint64_t by_large = scaled(large_copies(), ns, passed);
     if (by_large > ns / FIRST_OF_LARGE) by_large = ns / FIRST_OF_LARGE;
@@ -292,10 +296,12 @@ static void enter_period(uint64_t period)
         if (tried.timed) {
             keep_score();
             const uint64_t mean = tried.ticks / tried.timed;
-            if (mean * tried.gap > TURN * trial.shortest) tried.is_long = 1;
-            tried.gap = gap_for(tried.grouped ? tried.grouped_ticks / tried.grouped : mean);
+            const uint64_t of_gap = mean * tried.gap, long_from = TURN * trial.shortest;
+            tried.is_long = of_gap > (tried.is_long ? long_from / 2 : long_from);
+            const uint64_t each = tried.grouped ? tried.grouped_ticks / tried.grouped : mean;
+            tried.gap = gap_for(trial.alone ? each / FEWER_ALONE : each);
         }
-        if (process.limit) tried.is_long = 0;
+        if (process.limit || trial.alone) tried.is_long = 0;
         tried.ticks = tried.timed = tried.first_timed = tried.grouped_ticks = tried.grouped = 0;
     }
     tried.last = tried.single = NULL;

@@ -49,7 +49,7 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     add("--table", action="store_true", help="write the table, and measure nothing")
     other = "the survey.json of an earlier survey, whose whole runs stand beside these"
     add("--beside", metavar="FILE", type=Path, help=other)
-    add("--time", default=8.0, help="of a trial (default: 8s)", **seconds)
+    add("--time", default=12.0, help="of a trial (default: 12s)", **seconds)
     add("--work", default=0.5, help="of a run, its start left out (default: 0.5s)", **seconds)
     add("--rounds", metavar="N", type=whole_number(6, 1000), default=8, help="(default: 8)")
     folder = {"metavar": "FOLDER", "type": Path, "default": REPOSITORY / "build"}

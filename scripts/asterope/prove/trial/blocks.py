@@ -97,7 +97,7 @@ class Seen:
 class Lived:
     """A process. `kind`: the same for processes of one program; 0: not known, as in operation.
     `way`: it took this one as a whole; None: it did not. `alone`: its CPU time from the trial's
-    start to its end; None: not noted."""
+    start to its end; None: not noted. `was_hurried`: its periods were too short for the caches."""
 
     name: str  # as of its pairs of periods
     kind: int
@@ -105,11 +105,12 @@ class Lived:
     seconds: float  # of CPU time
     way: str | None = None
     alone: float | None = None
+    was_hurried: bool = False
 
     @property
     def is_short(self) -> bool:
         """Too short for periods, or of a kind that is."""
-        return self.seconds < SHORT or self.way is not None
+        return self.seconds < SHORT or self.was_hurried or self.way is not None
 
 
 @dataclass

@@ -17,8 +17,8 @@ from .blocks import LIBC, ROUTINE, Block, Lived, Observed, Pair, Place, Seen, Sp
 
 # --- The layout, as tuner/record/trial_file.h has it ---
 
-_MAGIC, _VERSION = b"astetri\0", 6
-_HEADER = struct.Struct("<8s8IQI4x")
+_MAGIC, _VERSION = b"astetri\0", 7
+_HEADER = struct.Struct("<8s8IQII")
 _PAGES, _PAGE_BLOCKS = 4096, 64
 _PAGE = struct.Struct("<HH")
 _BLOCK = struct.Struct("<IIIHBB8I8H")
@@ -88,7 +88,7 @@ class _Reader:
         if not has_all:
             return observed
         ((magic, version, flags, *counts),) = self._records(_HEADER, RAW_BYTES, 1)
-        _, _, *periods, whole, kind, ended = counts
+        _, _, *periods, whole, kind, ended, is_short = counts
         if magic == bytes(8):  # nothing large was copied, or it could not be seen
             if process.flags.quiet:
                 observed.limits.add(blocks.QUIET)
@@ -104,7 +104,9 @@ class _Reader:
             raise self._bad(f"its process took way {whole - 1}")
         way = self._ways[whole - 1] if whole else None
         alone = process.cpu_seconds - process.cpu_before if ended else None
-        one = Lived(str(self._path), kind, process.started, self._seconds, way, alone)
+        one = Lived(
+            str(self._path), kind, process.started, self._seconds, way, alone, is_short == 1
+        )
         observed.lived.append(one)
         self._is_short = one.is_short
         pages = self._pages_of_threads()

@@ -22,9 +22,9 @@ from .blocks import (
     Seen,
     Spent,
 )
-from .pairs import FEWEST, FEWEST_OF_PHASE, Period, Phase, gain, phases, saved, spanned
+from .pairs import FEWEST, Period, Phase, gain, phases, saved, spanned
 from .possible import Possible, possible_of, seconds_of_call
-from .short import chance_of_short, of_short, seconds_of_short, short_processes
+from .short import FEWEST_PROCESSES, chance_of_short, of_short, seconds_of_short, short_processes
 from .statistics import (
     LITTLE,
     NO_TRIMMING,
@@ -268,8 +268,7 @@ def findings(observed: Observed, ways: Sequence[str], whole: str | None = None) 
     for way, part in parts.items():
         whole_processes, unknown = of_short(observed, way)
         found, few = _together(observed, way, levels)
-        # A process's time is the sum of many: a mean of ten processes is normal.
-        fewest = FEWEST if found else FEWEST_OF_PHASE
+        fewest = FEWEST if found else FEWEST_PROCESSES
         all_phases, copying = [*found, *whole_processes], of_copying - unknown
         together[way] = saved(all_phases, copying, part, alike[way], few, fewest)
         if together[way] is None:  # too few pairs in all: more processes would make more

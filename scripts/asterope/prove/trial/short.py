@@ -6,14 +6,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from statistics import fmean
 
-from .blocks import LIBC, SHORT, Lived, Observed, Pair
-from .pairs import FEWEST_OF_PHASE, Period, Phase
+from .blocks import LIBC, Lived, Observed, Pair
+from .pairs import Period, Phase
+
+# The fewest pairs of processes that give an interval. The time of a process is the sum of many, so
+# it is near to normal.
+FEWEST_PROCESSES = 6
 
 
 def short_processes(observed: Observed) -> set[str]:
     """The names of short processes that did not take one way as a whole: their pairs of periods are
     too few."""
-    return {one.name for one in observed.lived if one.seconds < SHORT and one.way is None}
+    return {one.name for one in observed.lived if one.is_short and one.way is None}
 
 
 def seconds_of_short(observed: Observed) -> float:
@@ -27,7 +31,7 @@ def of_short(observed: Observed, way: str) -> tuple[list[Phase], float]:
     for short in _by_kind(observed):
         seconds = sum(one.seconds for one in short)
         pairs = _pairs(short, way)
-        if len(pairs) < FEWEST_OF_PHASE:
+        if len(pairs) < FEWEST_PROCESSES:
             unknown += seconds
         else:
             usual = next(iter(pairs.values()))[0].usual
