@@ -51,15 +51,16 @@ TEST(CommonRace, knows_who_was_timed_on_all_machines) {
 }
 
 TEST(MergedTimings, are_geometric_means_over_the_machines_the_last_samples_first) {
-    const LoggedSteps one = {{"pipelines 4096", {sample(1, "libc", 10), sample(1, "a", 1)}},
-                             {"rows 4096", {sample(2, "libc", 10), sample(2, "a", 5)}},
-                             {"small copies", {}}};
-    const LoggedSteps other = {{"pipelines 4096", {sample(1, "libc", 40), sample(1, "a", 5)}}};
+    const LoggedStep pipelines{Step::pipelines, 4096}, rows{Step::rows, 4096}, small{Step::small};
+    const LoggedSteps one = {{pipelines, {sample(1, "libc", 10), sample(1, "a", 1)}},
+                             {rows, {sample(2, "libc", 10), sample(2, "a", 5)}},
+                             {small, {}}};
+    const LoggedSteps other = {{pipelines, {sample(1, "libc", 40), sample(1, "a", 5)}}};
     MergedTimings timings({&one, &other});
-    EXPECT_TRUE(timings.has("pipelines 4096", "a"));
-    EXPECT_FALSE(timings.has("pipelines 4096", "b"));
-    EXPECT_FALSE(timings.has("small copies"));
-    timings.enter("pipelines 4096");
+    EXPECT_TRUE(timings.has(pipelines, "a"));
+    EXPECT_FALSE(timings.has(pipelines, "b"));
+    EXPECT_FALSE(timings.has(small));
+    timings.enter(pipelines);
     const TimedCopy libc{.name = "libc"}, a{.name = "a"};
     const auto seconds = [&](const TimedCopy& copy, std::uint64_t round) {
         return timings.sample({copy, kLibc, 4096, Workload::hot, round}).seconds();

@@ -55,14 +55,14 @@ class RunTimingsWithLog : public TemporaryFolder {
     /// A search of eight figures, as one text. A disturbed round is one of the figures.
     static std::string search(Timings& timings) {
         std::string found;
-        timings.enter("calibration");
+        timings.enter(LoggedStep{Step::calibration});
         found += std::to_string(timings.calibration(128, Workload::hot).calls) + ' ';
-        timings.enter("pipelines 128");
+        timings.enter(LoggedStep{Step::pipelines, 128});
         for (std::uint64_t round = 0; round < 2; ++round) {
             found += std::to_string(sample(timings, round)) + ' ';
             found += std::to_string(timings.round_ended().disturbances.size()) + ' ';
         }
-        timings.enter("sensing 128");
+        timings.enter(LoggedStep{Step::sensing, 128});
         return found + std::to_string(readings(timings).source.at(0));
     }
 
@@ -89,7 +89,7 @@ class RunTimingsWithLog : public TemporaryFolder {
 struct PreemptingMachine {
     bool disturbs = false;
     std::int64_t switches = 0;
-    WatchedTimings source{DisturbanceMonitor(
+    TimingsBy source{DisturbanceMonitor(
         0,
         [this] {
             MachineCounters glance;
@@ -167,22 +167,22 @@ TEST_F(RunTimingsWithLog, keeps_nothing_that_comes_after_the_end_of_the_budget) 
             EveryFigure machine;
             Run run(machine, path());
             search(run.timings);
-            run.timings.enter("pipelines 256");
+            run.timings.enter(LoggedStep{Step::pipelines, 256});
             EXPECT_EQ(sample(run.timings, 0), 5);
             machine.spent = true;
             EXPECT_THROW(ask(run.timings), BudgetSpent);
             machine.spent = false; // the steps after the sizes have time of their own
-            run.timings.enter("rows 128");
+            run.timings.enter(LoggedStep{Step::rows, 128});
             EXPECT_EQ(sample(run.timings, 7), 6);
         }
         EveryFigure machine;
         machine.next = 100;
         Run run(machine, path());
         search(run.timings);
-        run.timings.enter("pipelines 256");
+        run.timings.enter(LoggedStep{Step::pipelines, 256});
         EXPECT_EQ(sample(run.timings, 0), 5);
         EXPECT_EQ(sample(run.timings, 1), 101);
-        run.timings.enter("rows 128");
+        run.timings.enter(LoggedStep{Step::rows, 128});
         EXPECT_EQ(sample(run.timings, 8), 102); // another one than before
     }
 }
@@ -190,9 +190,9 @@ TEST_F(RunTimingsWithLog, keeps_nothing_that_comes_after_the_end_of_the_budget) 
 TEST_F(RunTimingsWithLog, counts_screening_and_run_off_of_pipelines_apart_and_no_other_steps) {
     EveryFigure machine;
     Run run(machine, path());
-    for (const char* step : {"pipelines 128", "aliased 128"}) {
-        run.timings.enter(step);
-        if (step[0] == 'a') run.timings.spent.enter(Step::aliased);
+    for (const Step step : {Step::pipelines, Step::aliased}) {
+        run.timings.enter(LoggedStep{step, 128});
+        if (step == Step::aliased) run.timings.spent.enter(step);
         run.timings.enter(Timings::Stage::screening);
         run.timings.enter(Timings::Stage::run_off);
     }
@@ -206,7 +206,7 @@ TEST_F(RunTimingsWithLog, refuses_another_search_in_the_middle_and_a_second_run_
     EveryFigure machine;
     Run run(machine, path());
     EXPECT_TRUE(mentions(refusal(kHeader), "is being written by another run"));
-    run.timings.enter("pipelines 128");
+    run.timings.enter(LoggedStep{Step::pipelines, 128});
     EXPECT_THROW(sample(run.timings, 1), BadInput); // it was round 0
     EXPECT_THROW(readings(run.timings), BadInput);
 }
@@ -237,7 +237,7 @@ TEST_F(RunTimingsWithLog,
     put("half.jsonl", content(path()).substr(0, content(path()).rfind("{\"step\"")));
     Run half(logged, folder / "half.jsonl");
     EXPECT_EQ(search(half.timings), expected);
-    auto& step = log.steps.at("pipelines 128");
+    auto& step = log.steps.at(LoggedStep{Step::pipelines, 128});
     step.erase(step.end() - 2, step.end());
     LoggedTimings early(log.steps, "log");
     EXPECT_THROW(search(early), BadInput);
@@ -253,7 +253,7 @@ TEST(WatchedTimings, repeats_disturbed_rounds_up_to_a_limit_in_each_step_and_cou
     EXPECT_EQ(facts.disturbed, (std::map<std::string, std::size_t>{{"preempted", 4}}));
     for (int i = 0; i < 3; ++i) machine.time_round(); // which uses up the repetitions
     EXPECT_EQ(machine.time_round(), 1);
-    machine.timings.enter("another step");
+    machine.timings.enter(LoggedStep{Step::rows, 128});
     EXPECT_EQ(machine.time_round(), 4);
 }
 
@@ -262,6 +262,6 @@ TEST(WatchedTimings, sees_nothing_of_a_round_in_which_nothing_was_timed) {
     machine.disturbs = true;
     EXPECT_TRUE(machine.source.round_ended().disturbances.empty());
     sample(machine.source, 1);
-    machine.source.enter("another step");
+    machine.source.enter(LoggedStep{Step::rows, 128});
     EXPECT_TRUE(machine.source.round_ended().disturbances.empty());
 }

@@ -37,16 +37,16 @@ class SampleLogFile : public TemporaryFolder {
 TEST_F(SampleLogFile, gives_back_the_lines_that_were_written) {
     {
         SampleLogWriter log(path(), kFirstLine);
-        log.step("calibration");
+        log.step(LoggedStep{Step::calibration});
         log.write(Calibrated{{8192, Workload::cold}, {24, 1.2345678901234567e-6}});
-        log.step("pipelines 8192");
+        log.step(LoggedStep{Step::pipelines, 8192});
         log.write(std::pair(kKey, Sample{1234.568, 41.2}));
         log.write(std::vector{Disturbance::steal, Disturbance::preempted});
-        log.step("sensing 8192");
+        log.step(LoggedStep{Step::sensing, 8192});
         log.write(std::pair(kSource, ProbeTicks{{26, 130}}));
         log.write(std::pair(kEach, ProbeTicks{{390, 416}, {26, 52}}));
         log.resumed("2026-11-21T10:00:00Z");
-        log.step("pipelines 8192");
+        log.step(LoggedStep{Step::pipelines, 8192});
         log.write(std::pair(SampleKey{0, Workload::mix_l1_read, "libc", 18}, Sample{0.001, 7.5}));
         log.finish({"2026-11-21T11:00:00Z", 60, {{Step::screening, 50}}, 1});
     }
@@ -65,13 +65,14 @@ TEST_F(SampleLogFile, gives_back_the_lines_that_were_written) {
     }
     ASSERT_EQ(contents.steps.size(), 3u);
 
-    const auto& [timed, of_calls] = std::get<Calibrated>(contents.steps.at("calibration").at(0));
+    const auto& [timed, of_calls] =
+        std::get<Calibrated>(contents.steps.at(LoggedStep{Step::calibration}).at(0));
     EXPECT_EQ(timed, std::pair(std::size_t{8192}, Workload::cold));
     EXPECT_EQ(of_calls.calls, 24u);
     EXPECT_EQ(of_calls.seconds, 1.2345678901234567e-6);
 
     // The step goes on where the run was taken up again.
-    const std::vector<Record>& step = contents.steps.at("pipelines 8192");
+    const std::vector<Record>& step = contents.steps.at(LoggedStep{Step::pipelines, 8192});
     ASSERT_EQ(step.size(), 3u);
     const auto& [key, sample] = std::get<std::pair<SampleKey, Sample>>(step[0]);
     EXPECT_EQ(key, kKey);
@@ -82,7 +83,7 @@ TEST_F(SampleLogFile, gives_back_the_lines_that_were_written) {
               Workload::mix_l1_read);
 
     using Probed = std::pair<ProbeKey, ProbeTicks>;
-    const std::vector<Record>& probes = contents.steps.at("sensing 8192");
+    const std::vector<Record>& probes = contents.steps.at(LoggedStep{Step::sensing, 8192});
     EXPECT_EQ(std::get<Probed>(probes.at(0)), Probed(kSource, {{26, 130}}));
     EXPECT_EQ(std::get<Probed>(probes.at(1)), Probed(kEach, {{390, 416}, {26, 52}}));
 }
@@ -95,7 +96,7 @@ TEST_F(SampleLogFile, goes_on_behind_the_whole_lines) {
           R"({"size":1,"workload":"hot","candidate":"libc","round":0,"ns":12,"us":1})"}) {
         const SampleLogContents contents = read(whole + torn);
         EXPECT_TRUE(contents.torn);
-        EXPECT_TRUE(contents.steps.at("small copies").empty());
+        EXPECT_TRUE(contents.steps.at(LoggedStep{Step::small}).empty());
         EXPECT_EQ(contents.bytes, whole.size());
         SampleLogWriter log(path(), lock_sample_log(path()), contents.bytes);
         EXPECT_EQ(content(path()), whole);

@@ -7,7 +7,7 @@
 
 namespace asterope::races {
 
-constexpr std::size_t kSize = 4096;
+constexpr std::size_t kRaceSize = 4096;
 
 /// Libc's time over each entrant's: under hot, cold and consume, as far as given.
 using Truths = std::vector<std::vector<double>>;
@@ -25,7 +25,7 @@ inline Weights weights(double hot, double cold) {
     return {{Workload::hot, hot}, {Workload::cold, cold}};
 }
 
-inline const Weights kBoth = weights(1, 1);
+inline const Weights kBothAlike = weights(1, 1);
 inline const Weights kHotAlone = {{Workload::hot, 1}}, kColdAlone = {{Workload::cold, 1}},
                      kConsume = {{Workload::consume, 1}},
                      kMean = {{Workload::hot, 1}, {Workload::cold, 1}, {Workload::consume, 1}};
@@ -39,7 +39,7 @@ template <class Machine = KnownMachine> struct Track {
           std::vector<TimedCopy> references = {})
         : all(all_entrants(truths.size())), copies(std::move(timed)),
           machine(ratios(truths), std::move(trouble)),
-          race(kSize, std::move(objectives),
+          race(kRaceSize, std::move(objectives),
                {machine, copies, {.name = "libc"}, std::move(references)}, noise::Random(seed)) {
         copies.resize(truths.size());
     }
@@ -56,7 +56,7 @@ template <class Machine = KnownMachine> struct Track {
     std::map<std::pair<Entrant, Workload>, int> samples() const {
         std::map<std::pair<Entrant, Workload>, int> samples;
         for (const auto& [size, workload, entrant, round] : machine.calls) {
-            EXPECT_EQ(size, kSize);
+            EXPECT_EQ(size, kRaceSize);
             if (entrant >= 0) ++samples[{entrant, workload}];
         }
         return samples;

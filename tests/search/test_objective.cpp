@@ -60,6 +60,8 @@ TEST(WeightsAt, leave_out_what_is_not_timed_but_never_all_that_counts) {
     EXPECT_EQ(at(1 << 20, "hot=1,lookup=3"), (Weights{{Workload::hot, 1}}));
     EXPECT_EQ(at(1 << 20, "lookup=3"), (Weights{{Workload::fetch, 1}}));
     EXPECT_EQ(at(4096, "lookup=3"), (Weights{{Workload::lookup, 1}}));
+    EXPECT_EQ(at(1 << 20, "fresh_huge=1"), (Weights{{Workload::fresh, 1}}));
+    EXPECT_EQ(at(4096, "fresh_huge=1"), (Weights{{Workload::cold, 1}})); // fresh is from 64 KiB on
     EXPECT_EQ(at(8 << 20, "hot=1,fresh=1"),
               (Weights{{Workload::hot, 0.5}, {Workload::fresh, 0.5}}));
     EXPECT_EQ(at(8 << 20, "cold_walk=1,hot=1"),

@@ -53,7 +53,7 @@ void expect_companies_together(const Turns& turns) {
 // that left the caches as libc does. Cache effects go one after the other.
 TEST(Race, samples_each_as_often_as_asked_in_heats_of_another_order_with_libc_all_along) {
     for (const bool mixed : {false, true}) {
-        Track track(no_two_alike(120), {kBoth}, 1, jitter(0, 1), copies(120, mixed));
+        Track track(no_two_alike(120), {kBothAlike}, 1, jitter(0, 1), copies(120, mixed));
         track.race.sample(track.all, 4);
         const Turns heats = turns(track.machine);
         ASSERT_EQ(heats.size(), 2u * 2 * 4); // of 96 and 24, twice four times
@@ -81,7 +81,7 @@ TEST(Race, samples_each_as_often_as_asked_in_heats_of_another_order_with_libc_al
 
 TEST(Race, samples_what_waits_for_the_run_off_only_when_asked_for_all_and_then_ranks_by_it) {
     KnownMachine machine({{Workload::hot, {1.0, 1.1}}, {Workload::fetch, {1.5, 0.9}}});
-    Race race(kSize, Weights{{Workload::hot, 1}, {Workload::fetch, 1}}, machine);
+    Race race(kRaceSize, Weights{{Workload::hot, 1}, {Workload::fetch, 1}}, machine);
     Entrants entrants = all_entrants(2);
     race.sample(entrants, 1);
     for (const auto& call : machine.calls) EXPECT_EQ(std::get<1>(call), Workload::hot);
@@ -93,7 +93,7 @@ TEST(Race, samples_what_waits_for_the_run_off_only_when_asked_for_all_and_then_r
 }
 
 TEST(Race, ranks_by_the_weighted_mean) {
-    Track track({{1.1, 1.3}, {2, 1.01}, {1, 1}}, {kBoth, weights(1, 3), weights(0, 1)});
+    Track track({{1.1, 1.3}, {2, 1.01}, {1, 1}}, {kBothAlike, weights(1, 3), weights(0, 1)});
     track.race.sample(track.all, 3);
     EXPECT_EQ(track.ranked(0), (Entrants{1, 0, 2})); // 1.42, 1.20, 1
     EXPECT_EQ(track.ranked(1), (Entrants{0, 1, 2})); // 1.25, 1.20, 1
@@ -104,7 +104,7 @@ TEST(Race, keeps_the_best_and_ranks_a_large_loss_behind_a_small_gain) {
     Truths truths;
     for (int i = 0; i < 6; ++i) truths.push_back({0.8, 1.3 + 0.1 * i});
     for (int i = 0; i < 3; ++i) truths.push_back({1.01 + 0.1 * i, 1});
-    Track track(truths, {kBoth});
+    Track track(truths, {kBothAlike});
     track.race.sample(all_entrants(9), 3);
     EXPECT_EQ(track.race.best(all_entrants(9), 4), (Entrants{8, 7, 6, 5}));
     EXPECT_EQ(track.race.best(all_entrants(9), 1), Entrants{8});
@@ -112,7 +112,7 @@ TEST(Race, keeps_the_best_and_ranks_a_large_loss_behind_a_small_gain) {
 }
 
 TEST(RunOff, times_each_cache_effect_one_after_the_other) {
-    Track track(Truths(8, {1, 1}), {kBoth}, 1, jitter(0, 1), copies(8, true));
+    Track track(Truths(8, {1, 1}), {kBothAlike}, 1, jitter(0, 1), copies(8, true));
     track.run_off();
     const Turns rounds = turns(track.machine);
     ASSERT_EQ(rounds.size(), 18u);
@@ -166,8 +166,8 @@ TEST(RunOff, times_fresh_memory_seldom_where_it_counts_little_for_all_objectives
 
 TEST(DisturbedRounds, are_repeated_alike_do_not_count_and_change_no_other) {
     const Truths truths = no_two_alike(50);
-    Track<DisturbedMachine> disturbed(truths, {kBoth});
-    Track quiet(truths, {kBoth});
+    Track<DisturbedMachine> disturbed(truths, {kBothAlike});
+    Track quiet(truths, {kBothAlike});
     const KnownMachine& machine = quiet.machine;
     disturbed.race.sample(all_entrants(50), 2);
     quiet.race.sample(all_entrants(50), 2);
@@ -201,7 +201,7 @@ Track<> judged(const Truths& truths, const Weights& weights) {
 
 // No round of the run-off is one of screening: its samples are fresh.
 TEST(References, run_in_every_heat_and_beside_all_and_both_of_libcs_names_in_the_run_off) {
-    Track<> track = judged(Truths(100, {1, 1}), kBoth);
+    Track<> track = judged(Truths(100, {1, 1}), kBothAlike);
     track.race.sample(track.all, 2);
     track.race.run_off({0, 1}, 5, kLibc);
     const Turns rounds = turns(track.machine);

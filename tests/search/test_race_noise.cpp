@@ -52,7 +52,7 @@ TEST(Drift, changes_no_rank_no_ratio_and_no_interval) {
             EXPECT_NEAR(field.machine.ratio(ranked[i]), expected, 0.0101) << i;
         }
 
-        Track track(one_leads(), {kBoth}, seed, falling(15 * 2 * 10, seed));
+        Track track(one_leads(), {kBothAlike}, seed, falling(15 * 2 * 10, seed));
         const SizeResult result = track.run_off(15, 0);
         EXPECT_EQ(result.winner(), kBest);
         for (const Finalist& finalist : result.finalists) {
@@ -86,9 +86,9 @@ TEST(LuckyShots, help_nothing_into_the_run_off_win_none_and_tie_with_no_winner) 
 TEST(RunOff, tells_identical_work_from_a_real_difference) {
     int won_by_luck = 0, missed = 0;
     for (std::uint64_t seed = 0; seed < 100; ++seed) {
-        Track alike(one_leads(1.1), {kBoth}, seed, noise_of_others(0.01, seed));
+        Track alike(one_leads(1.1), {kBothAlike}, seed, noise_of_others(0.01, seed));
         won_by_luck += alike.run_off(15, 0).winner() != 0;
-        Track one(one_leads(1.16), {kBoth}, seed, noise_of_others(0.01, seed));
+        Track one(one_leads(1.16), {kBothAlike}, seed, noise_of_others(0.01, seed));
         missed += one.run_off(15, 0).winner() != kBest;
     }
     EXPECT_LE(won_by_luck, 10);
@@ -110,12 +110,12 @@ TEST(Undecided, gives_what_noise_hides_to_the_plain_copy) {
     int plain = 0, others = 0;
     for (std::uint64_t seed = 0; seed < 50; ++seed) {
         const Truths truths = {{0.9, 0.9}, {1, 1}, {1.1, 1.2}, {1.2, 1.1}};
-        Track track(truths, {kBoth}, 1, loud(seed));
+        Track track(truths, {kBothAlike}, 1, loud(seed));
         const SizeResult result = track.run_off(15, kLibc, kPlainEntrant);
         plain += result.winner() == kPlainEntrant;
         EXPECT_EQ(result.finalists.size(), 4u);
         EXPECT_TRUE(!result.undecided || result.winner() == kPlainEntrant);
-        Track again(truths, {kBoth}, 1, loud(seed));
+        Track again(truths, {kBothAlike}, 1, loud(seed));
         others += again.run_off(15).winner() != kPlainEntrant;
     }
     EXPECT_GE(plain, 40);  // of the best of three, one in twenty seems to be beyond doubt
@@ -129,10 +129,11 @@ TEST(Undecided, is_nothing_where_the_lead_is_beyond_the_noise) {
             const SizeResult result = track.run_off(15, kLibc, kPlainEntrant);
             return result.winner() == 1 && !result.undecided;
         };
-        EXPECT_TRUE(keeps_its_win(Track({{1, 1}, {1e4, 1e4}}, {kBoth}, 1, loud(seed))));
-        EXPECT_TRUE(keeps_its_win(Track({{1, 1}, {1.04, 1.04}}, {kBoth}, 1, jitter(0.002, seed))));
-        kept +=
-            keeps_its_win(Track({{1, 1}, {1.3, 1.3}}, {kBoth}, seed, noise_of_others(0.01, seed)));
+        EXPECT_TRUE(keeps_its_win(Track({{1, 1}, {1e4, 1e4}}, {kBothAlike}, 1, loud(seed))));
+        EXPECT_TRUE(
+            keeps_its_win(Track({{1, 1}, {1.04, 1.04}}, {kBothAlike}, 1, jitter(0.002, seed))));
+        kept += keeps_its_win(
+            Track({{1, 1}, {1.3, 1.3}}, {kBothAlike}, seed, noise_of_others(0.01, seed)));
     }
     EXPECT_GE(kept, 49);
 }
@@ -140,7 +141,7 @@ TEST(Undecided, is_nothing_where_the_lead_is_beyond_the_noise) {
 // Even if it would have won.
 TEST(Undecided, is_said_of_a_plain_copy_among_the_finalists_for_each_objective_by_its_own_noise) {
     for (const Entrant plain : {kPlainEntrant, kLibc, Entrant{7}}) {
-        Track track({{1.2, 1.2}, {1, 1}}, {kBoth}, 1, loud(3));
+        Track track({{1.2, 1.2}, {1, 1}}, {kBothAlike}, 1, loud(3));
         const SizeResult result = track.run_off(15, kLibc, plain);
         EXPECT_EQ(result.undecided, plain == kPlainEntrant);
         EXPECT_TRUE(!result.undecided || result.winner() == kPlainEntrant);

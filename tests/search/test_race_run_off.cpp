@@ -6,9 +6,9 @@
 using namespace asterope::races;
 
 TEST(RunOff, reports_size_rounds_times_and_order) {
-    Track track({{1.2, 1}, {1.5, 0.98}, {0.9, 1.2}, {1.3, 1}}, {kBoth});
+    Track track({{1.2, 1}, {1.5, 0.98}, {0.9, 1.2}, {1.3, 1}}, {kBothAlike});
     const SizeResult result = track.run_off(7);
-    EXPECT_EQ(result.size, kSize);
+    EXPECT_EQ(result.size, kRaceSize);
     EXPECT_EQ(result.rounds, 7);
     EXPECT_NEAR(result.noise_floor.at(Workload::hot).median, 1, 1e-9);
     Entrants order;
@@ -29,24 +29,24 @@ TEST(RunOff, chooses_by_weights_losses_ties_and_favourites) {
         Entrants favourites;
         Entrant winner;
     } cases[] = {
-        {"a loss counts several times", {{0.9, 1.3}, {1.01, 1.02}}, kBoth, {}, 1},
-        {"a small one less", {{0.97, 1.3}, {1.01, 1.02}}, kBoth, {}, 0},
-        {"a gain can be large enough", {{0.9, 3}, {1.01, 1.02}}, kBoth, {}, 0},
-        {"all lose somewhere", {{0.96, 3}, {1.5, 0.96}}, kBoth, {}, 0},
+        {"a loss counts several times", {{0.9, 1.3}, {1.01, 1.02}}, kBothAlike, {}, 1},
+        {"a small one less", {{0.97, 1.3}, {1.01, 1.02}}, kBothAlike, {}, 0},
+        {"a gain can be large enough", {{0.9, 3}, {1.01, 1.02}}, kBothAlike, {}, 0},
+        {"all lose somewhere", {{0.96, 3}, {1.5, 0.96}}, kBothAlike, {}, 0},
         {"a loss where it does not count", {{1.2, 0.3}, {1.1, 1.1}}, weights(1, 0), {}, 0},
         {"a loss where it counts little", {{3, 0.9}, {1.01, 1.02}}, weights(99, 1), {}, 0},
-        {"a favourite that loses somewhere", {{1.06, 1.0}, {0.96, 1.105}}, kBoth, {1}, 0},
-        {"weights", {{1.6, 1}, {1, 1.3}}, kBoth, {}, 0},
+        {"a favourite that loses somewhere", {{1.06, 1.0}, {0.96, 1.105}}, kBothAlike, {1}, 0},
+        {"weights", {{1.6, 1}, {1, 1.3}}, kBothAlike, {}, 0},
         {"other weights", {{1.6, 1}, {1, 1.3}}, weights(1, 3), {}, 1},
-        {"a tie goes to the lowest index", {{1.300, 1}, {1.305, 1}, {1.302, 1}}, kBoth, {}, 0},
-        {"or to a favourite", {{1.300, 1}, {1.305, 1}, {1.302, 1}}, kBoth, {2, 1}, 2},
-        {"the first of them", {{1.300, 1}, {1.305, 1}, {1.302, 1}}, kBoth, {1, 2}, 1},
-        {"that ties", {{1.302, 1}, {1.305, 1}, {1.3, 1}, {1.2, 1}}, kBoth, {3, 2, 1}, 2},
-        {"and runs", {{1.302, 1}, {1.305, 1}, {1.3, 1}}, kBoth, {9, kLibc, 1}, 1},
-        {"no favourite ties", {{1.302, 1}, {1.305, 1}, {1.3, 1}, {1.2, 1}}, kBoth, {3}, 0},
-        {"a real lead", {{1.30, 1}, {1.37, 1}, {1.31, 1}}, kBoth, {0}, 1},
-        {"ties are by the weighted mean", {{1.2, 1.2}, {1.44, 1.0}}, kBoth, {1}, 1},
-        {"and by that alone", {{1.2, 1.2}, {1.44, 1.0}}, kBoth, {0}, 0},
+        {"a tie goes to the lowest index", {{1.300, 1}, {1.305, 1}, {1.302, 1}}, kBothAlike, {}, 0},
+        {"or to a favourite", {{1.300, 1}, {1.305, 1}, {1.302, 1}}, kBothAlike, {2, 1}, 2},
+        {"the first of them", {{1.300, 1}, {1.305, 1}, {1.302, 1}}, kBothAlike, {1, 2}, 1},
+        {"that ties", {{1.302, 1}, {1.305, 1}, {1.3, 1}, {1.2, 1}}, kBothAlike, {3, 2, 1}, 2},
+        {"and runs", {{1.302, 1}, {1.305, 1}, {1.3, 1}}, kBothAlike, {9, kLibc, 1}, 1},
+        {"no favourite ties", {{1.302, 1}, {1.305, 1}, {1.3, 1}, {1.2, 1}}, kBothAlike, {3}, 0},
+        {"a real lead", {{1.30, 1}, {1.37, 1}, {1.31, 1}}, kBothAlike, {0}, 1},
+        {"ties are by the weighted mean", {{1.2, 1.2}, {1.44, 1.0}}, kBothAlike, {1}, 1},
+        {"and by that alone", {{1.2, 1.2}, {1.44, 1.0}}, kBothAlike, {0}, 0},
         {"of these weights", {{1.2, 1.2}, {1.44, 1.0}}, weights(2, 1), {0}, 1},
         {"not of those that are 0", {{1.2, 1}, {1.2, 9}}, weights(1, 0), {}, 0},
     };
@@ -63,8 +63,8 @@ TEST(RunOff, forgives_a_loss_where_libc_is_as_far_from_itself) {
         return entrant == kLibcAgain ? 1.12 : 1;
     };
     const Truths truths = {{0.9, 1.3}, {1.01, 1.02}};
-    EXPECT_EQ(Track(truths, {kBoth}).run_off().winner(), 1);
-    EXPECT_EQ(Track(truths, {kBoth}, 1, apart).run_off().winner(), 0);
+    EXPECT_EQ(Track(truths, {kBothAlike}).run_off().winner(), 1);
+    EXPECT_EQ(Track(truths, {kBothAlike}, 1, apart).run_off().winner(), 0);
 }
 
 // The report is the mean of the medians. Entrant 0 lags 4 % behind entrant 1 in two rounds of three
@@ -75,7 +75,7 @@ TEST(RunOff, ties_nothing_whose_score_is_behind_by_more_than_a_tie_may_cost) {
         const bool ahead = round % 3 == (workload == Workload::hot ? 1u : 2u);
         return entrant == 0 ? std::exp(ahead ? -0.2 : 0.04) : 1;
     };
-    Track track({{1.1, 1.1}, {1.1, 1.1}}, {kBoth}, 1, alternating);
+    Track track({{1.1, 1.1}, {1.1, 1.1}}, {kBothAlike}, 1, alternating);
     const SizeResult result = track.run_off();
     EXPECT_EQ(result.winner(), 1);
     EXPECT_NEAR(result.finalists.front().ratio / result.finalists.back().ratio, std::exp(0.04),
@@ -83,7 +83,7 @@ TEST(RunOff, ties_nothing_whose_score_is_behind_by_more_than_a_tie_may_cost) {
 }
 
 TEST(Proof, counts_how_often_the_winner_was_timed_where_it_counts) {
-    for (const auto& [each, workloads] : {std::pair(kBoth, 2u), {weights(1, 0), 1u}}) {
+    for (const auto& [each, workloads] : {std::pair(kBothAlike, 2u), {weights(1, 0), 1u}}) {
         Track track({{1, 1}, {1.5, 1.5}, {1.2, 1}}, {each});
         track.race.sample(track.all, 4);
         track.race.sample({0, 1}, 3); // 2 was dropped
@@ -92,11 +92,11 @@ TEST(Proof, counts_how_often_the_winner_was_timed_where_it_counts) {
         EXPECT_EQ(result.samples, workloads * (4 + 3 + 9));
     }
     // The winner of a neighbouring size takes part without having been screened at this one.
-    Track joined({{1, 1}, {1.5, 1.5}}, {kBoth});
+    Track joined({{1, 1}, {1.5, 1.5}}, {kBothAlike});
     joined.race.sample({0}, 4);
     EXPECT_EQ(joined.run_off().samples, 2u * 9);
     // The winner of a tie is not the leader, which was sampled more often.
-    Track tied({{1.5, 1.5}, {1.505, 1.505}}, {kBoth});
+    Track tied({{1.5, 1.5}, {1.505, 1.505}}, {kBothAlike});
     tied.race.sample(tied.all, 4);
     tied.race.sample({1}, 3);
     EXPECT_EQ(tied.run_off(9, 0).samples, 2u * (4 + 9));
@@ -110,14 +110,14 @@ TEST(Proof, has_the_lead_over_the_runner_up_by_the_weights) {
         return lead.median;
     };
     const Truths truths = {{1, 1}, {1.5, 1.2}, {1.2, 1.1}};
-    EXPECT_NEAR(lead(truths, kBoth), std::sqrt(1.5 / 1.2 * 1.2 / 1.1), 1e-9);
+    EXPECT_NEAR(lead(truths, kBothAlike), std::sqrt(1.5 / 1.2 * 1.2 / 1.1), 1e-9);
     EXPECT_NEAR(lead(truths, weights(1, 3)), std::pow(1.5 / 1.2, 0.25) * std::pow(1.2 / 1.1, 0.75),
                 1e-9);
     EXPECT_NEAR(lead(truths, weights(1, 0)), 1.5 / 1.2, 1e-9);
     // The runner-up has the better mean, but loses much in one workload.
-    EXPECT_NEAR(lead({{1.2, 1.2}, {0.8, 2}}, kBoth), std::sqrt(1.2 * 1.2 / 0.8 / 2), 1e-9);
+    EXPECT_NEAR(lead({{1.2, 1.2}, {0.8, 2}}, kBothAlike), std::sqrt(1.2 * 1.2 / 0.8 / 2), 1e-9);
     EXPECT_NEAR(lead({{1.300, 1}, {1.305, 1}}, weights(1, 0), 0), 1.300 / 1.305, 1e-9) << "a tie";
-    EXPECT_EQ(lead({{1.5, 1.2}}, kBoth), 1) << "it ran alone";
+    EXPECT_EQ(lead({{1.5, 1.2}}, kBothAlike), 1) << "it ran alone";
 }
 
 /// 0 to 3 are good where data is cached, 4 to 7 where it is not, 8 to 11 where it is read; each

@@ -104,6 +104,15 @@ TEST(ChooseRows, of_sets_gives_all_but_uncached_destinations_one_pipeline) {
     EXPECT_EQ(uncached, static_cast<std::size_t>(Locality::uncached));
 }
 
+// A size where all are slower than libc counts as any other: regrets begin at its best.
+TEST(ChooseRows, of_sets_measures_regrets_from_the_best_of_a_size_where_none_can_sense) {
+    const Plain behind = {{-0.05, -0.06}, {-0.10, -0.06}};
+    for (const bool one_sided : {false, true}) {
+        const RowRules rules{.row_price = 0.13, .pipeline_price = 0, .one_sided = one_sided};
+        EXPECT_EQ(choose_rows(scores(behind), rules).size(), 1u);
+    }
+}
+
 // Where a set's memory is read, its call site goes on with the row's own pipeline for cached ones.
 TEST(ChooseRows, of_sets_counts_the_better_of_two_pipelines_where_the_set_is_read) {
     const std::size_t past = 0, poor = 1, good = 2;

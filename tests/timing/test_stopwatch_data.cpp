@@ -59,7 +59,7 @@ TEST(Bystander, reads_all_near_lines_after_each_copy_and_as_many_far_ones_as_wer
 
 TEST_P(SampleBuffers, of_sets_are_those_of_copies_and_get_zero_for_the_source) {
     Stopwatch of_sets(arena, kLargest, 0, {}, Operation::set);
-    const TimedCopy set{.function = remember, .distance = 640, .operation = Operation::set};
+    const TimedCopy set{.function = remember, .argument = 640, .operation = Operation::set};
     for (const Workload workload : kSets) {
         if (facts_of(workload).fresh) continue; // its destinations are elsewhere each time
         SCOPED_TRACE(name_of(workload));

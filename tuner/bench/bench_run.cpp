@@ -88,8 +88,7 @@ std::vector<Cell> BenchRun::measure(const Job& job) {
     const auto cache_effect = [&](int entrant) { return entrant == libc_again ? libc : entrant; };
     if (job.prepare) job.prepare();
     const Paired paired =
-        time_rounds({.step = job.labels.front(),
-                     .entrants = entrants,
+        time_rounds({.entrants = entrants,
                      .rounds = rounds_,
                      .sample_seconds = job.sample_seconds,
                      .time =

@@ -62,7 +62,7 @@ class BenchRun {
     Contenders contenders_;
     std::shared_ptr<Table> table_;
     RunTimings timings_{false};
-    std::optional<WatchedTimings> source_; ///< where their figures come from
+    std::optional<TimingsBy> source_; ///< where their figures come from
 };
 
 /// Throws BadInput if `bytes` exceeds `most`, the bytes that may be taken. The message begins with

@@ -45,7 +45,7 @@ std::size_t largest_that_fits(const std::vector<ProfileWinner>& winners, const M
 
 /// Fixes the calls of each sample of a winner. Returns an estimate of its seconds.
 double begin(RunTimings& timings, const ProfileWinner& winner) {
-    timings.enter(LoggedStep{Step::pipelines, winner.size, {}, winner.holder.operation}.name());
+    timings.enter(LoggedStep{Step::pipelines, winner.size, {}, winner.holder.operation});
     double seconds = 0;
     for (const auto& [workload, weight] : winner.weights) {
         const Calibration calibration = timings.calibration(winner.size, workload);

@@ -94,7 +94,7 @@ std::optional<ProfileWinner> ProfileWinners::small_winner(const Choice& small,
         if (!has_all(copy.needs, has_)) {
             throw BadInput("this CPU cannot run one of its " + what + "; tune again");
         }
-        return small_copy(copy.small, beyond.distance, beyond.function, copy.name, small.operation);
+        return small_copy(copy.small, beyond.argument, beyond.function, copy.name, small.operation);
     };
     ProfileWinner winner{0,
                          label_of(small.operation, "to " + format_size(small.up_to)),

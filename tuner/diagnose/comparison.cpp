@@ -42,8 +42,7 @@ std::vector<Comparison> compare(const Group& group, const Context& context, doub
         return time(conditions.front().loop, libc, some, 0);
     });
     const Paired paired = time_rounds(
-        {.step = group.name,
-         .entrants = entrants,
+        {.entrants = entrants,
          .rounds = context.rounds,
          .sample_seconds = share / (static_cast<double>(entrants.size()) * context.rounds),
          .time =

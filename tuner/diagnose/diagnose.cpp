@@ -102,7 +102,7 @@ void diagnose(const Request& request) {
                 rounds);
     for (const std::string& line : winners.left_out()) std::printf("left out: %s\n", line.c_str());
     auto reports = nlohmann::ordered_json::array(), modes = reports;
-    WatchedTimings source{DisturbanceMonitor(cpu)};
+    TimingsBy source{DisturbanceMonitor(cpu)};
     RunTimings timings(false);
     timings.go_on_with(source);
     timings.progress.plan("", static_cast<double>(sections.size()));

@@ -22,7 +22,7 @@ struct Context {
     int rounds;
     std::vector<int> other_cpus; ///< that this process may use, besides the one it is pinned to
     RunTimings& timings;         ///< of all sections; each one's plan is 1
-    WatchedTimings& source;      ///< where their figures come from
+    TimingsBy& source;           ///< where their figures come from
 };
 
 struct Section {

@@ -44,11 +44,11 @@ void keep_timed(const MergedTimings& timings, const OperationRun& run,
     for (auto& [kind, members] : spaces.kinds) {
         const Step step =
             std::ranges::find(kChoiceKinds, std::string_view(kind->name), &KindFacts::name)->step;
-        std::vector<std::string> steps = {run.logged(step)};
+        std::vector<LoggedStep> steps = {run.logged(step)};
         for (const Found& at : found) steps.push_back(run.logged(step, at.results.front().size));
-        std::erase_if(steps, [&](const std::string& one) { return !timings.has(one); });
+        std::erase_if(steps, [&](const LoggedStep& one) { return !timings.has(one); });
         std::erase_if(members, [&](const asterope_copy* copy) {
-            return steps.empty() || !std::ranges::all_of(steps, [&](const std::string& one) {
+            return steps.empty() || !std::ranges::all_of(steps, [&](const LoggedStep& one) {
                        return timings.has(one, copy->name);
                    });
         });

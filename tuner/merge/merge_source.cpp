@@ -15,7 +15,7 @@
 #include "base/text.hpp"
 #include "machine/machine.hpp"
 #include "run/tuning.hpp"
-#include "search/step.hpp"
+#include "timing/step.hpp"
 
 namespace asterope {
 

@@ -114,39 +114,38 @@ bool CommonRace::timed(const std::string& name) const {
     return timed(name, all);
 }
 
-const CommonRace* MergedTimings::race_of(const std::string& step) const {
+const CommonRace* MergedTimings::race_of(const LoggedStep& step) const {
     const auto [known, added] = races_.emplace(step, std::nullopt);
     if (!added) return known->second ? &*known->second : nullptr;
-    const LoggedStep parts = parse_step(step).value();
-    const std::string rows = LoggedStep{Step::rows, parts.size, {}, parts.operation}.name();
+    const LoggedStep rows{Step::rows, step.size, {}, step.operation};
     std::vector<LoggedRace> machines;
     for (const LoggedSteps* log : logs_) {
         if (log->count(step) == 0) return nullptr;
         std::vector<Record> records = log->at(step);
-        if (parts.step == Step::pipelines) {
+        if (step.step == Step::pipelines) {
             const std::vector<Record> more = value_in(*log, rows);
             records.insert(records.end(), more.begin(), more.end());
         }
-        machines.emplace_back(records, parts.step);
+        machines.emplace_back(records, step.step);
     }
     return &known->second.emplace(std::move(machines));
 }
 
-void MergedTimings::enter(const std::string& step, std::size_t) {
+void MergedTimings::enter(const LoggedStep& step, std::size_t) {
     step_ = step;
     asked_.clear();
 }
 
-bool MergedTimings::has(const std::string& step, const std::string& copy) const {
+bool MergedTimings::has(const LoggedStep& step, const std::string& copy) const {
     const CommonRace* race = race_of(step);
     return race && (copy.empty() || race->timed(copy));
 }
 
 Sample MergedTimings::sample(const SampleRequest& asked) {
-    const std::string name = called(asked.copy.name, parse_step(step_).value().step);
+    const std::string name = called(asked.copy.name, step_->step);
     std::size_t turn = asked.round;
     if (name == kReference) turn = 3 * asked.round + asked_[{asked.workload, asked.round}]++;
-    const auto& machines = race_of(step_)->machines();
+    const auto& machines = race_of(*step_)->machines();
     double sum = 0;
     for (const LoggedRace& machine : machines) {
         const LoggedRace::Samples& samples = machine.samples.at(asked.workload).at(name);

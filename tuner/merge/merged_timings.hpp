@@ -61,16 +61,16 @@ class MergedTimings : public Timings {
 
     /// A step of all searches; null where one lacks it. A step of pipelines at one size includes
     /// the timings there when rows were chosen.
-    const CommonRace* race_of(const std::string& step) const;
+    const CommonRace* race_of(const LoggedStep& step) const;
 
-    void enter(const std::string& step, std::size_t known = 0) override;
-    bool has(const std::string& step, const std::string& copy = {}) const override;
+    void enter(const LoggedStep& step, std::size_t known = 0) override;
+    bool has(const LoggedStep& step, const std::string& copy = {}) const override;
     Sample sample(const SampleRequest& asked) override;
 
   private:
     std::vector<const LoggedSteps*> logs_;
-    mutable std::map<std::string, std::optional<CommonRace>> races_; ///< by step
-    std::string step_;
+    mutable std::map<LoggedStep, std::optional<CommonRace>> races_;
+    std::optional<LoggedStep> step_;
     /// How often the reference was asked for in a round: each time it is another sample.
     std::map<std::pair<Workload, std::uint64_t>, std::size_t> asked_;
 };

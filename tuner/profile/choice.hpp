@@ -13,10 +13,10 @@
 #include "base/statistics.hpp"
 #include "search/fresh_search.hpp"
 #include "search/sensing_search.hpp"
-#include "search/step.hpp"
 #include "search/threads_search.hpp"
 #include "space/limits.hpp"
 #include "space/space.hpp"
+#include "timing/step.hpp"
 
 namespace asterope {
 

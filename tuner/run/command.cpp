@@ -52,11 +52,12 @@ void add_aims(CLI::App& app, TuningRequest& request) {
     add_option(app, "--operations", &request.operations,
                "the functions to tune: memcpy (with memmove and mempcpy), or memset, too", "LIST",
                {.shows_default = true, .not_empty = true});
-    add_option(app, "--sizes", &request.sizes,
-               "transfer sizes, from 128 up, K, M, G for powers of 1024 (default: powers of "
-               "two to 128K, of four to 32M, 64M, and around each cache's size; exhaustive: powers "
-               "of two to 64M, 256M, too; quick: powers of four to 32M)",
-               "LIST", {.not_empty = true});
+    add_option(
+        app, "--sizes", &request.sizes,
+        "transfer sizes, from 128 up, K, M, G for powers of 1024 (default: powers of "
+        "two to 128K, every second one to 32M, 64M, and around each cache's size; exhaustive: "
+        "powers of two to 64M, 256M, too; quick: every second one to 32M)",
+        "LIST", {.not_empty = true});
     add_option(app, "--space", &request.options.space,
                "parameter space: paper, or extended by transfer block, page interleaving, "
                "prefetchw, direction and movdir64b",

@@ -66,14 +66,13 @@ void MachineTimings::throw_if_over() const {
     budget_.throw_if_spent();
 }
 
-void MachineTimings::enter(const std::string& step, std::size_t known) {
+void MachineTimings::enter(const LoggedStep& step, std::size_t known) {
     WatchedTimings::enter(step, known);
-    const auto named = find_operation(step.substr(0, step.find(' ')));
-    stopwatch_ = &stopwatches_.at(named.value_or(Operation::copy));
-    const auto seconds = [this](const SampleRequest& asked) {
-        return stopwatch_->time(asked.copy, asked.workload, asked.size, asked.round);
-    };
-    time_by(seconds, 0); // calibration() plans instead
+    stopwatch_ = &stopwatches_.at(step.operation);
+}
+
+double MachineTimings::time(const SampleRequest& asked) {
+    return stopwatch_->time(asked.copy, asked.workload, asked.size, asked.round);
 }
 
 Sample MachineTimings::sample(const SampleRequest& asked) {
@@ -93,8 +92,7 @@ ProbeTicks MachineTimings::readings(const ProbeRequest& asked) {
     throw_if_over();
     ReadingCopy reading{asked.probe, asked.copy, {}};
     for (std::uint64_t round = 0; reading.ticks.source.size() < asked.least; ++round) {
-        TimedCopy copy{&ReadingCopy::run, reinterpret_cast<std::size_t>(&reading),
-                       asked.copy.cache_effect};
+        TimedCopy copy{&ReadingCopy::run, argument_of(reading), asked.copy.cache_effect};
         copy.operation = asked.copy.operation;
         stopwatch_->time(copy, asked.workload, asked.size, round);
         if (round == 0) reading.ticks = {}; // its calls find the caches as another copy left them

@@ -27,12 +27,13 @@ class MachineTimings : public WatchedTimings {
     MachineTimings(std::size_t largest_size, const Machine& machine, int cpu, const Budget& budget);
 
     Sample sample(const SampleRequest& asked) override;
-    void enter(const std::string& step, std::size_t known = 0) override;
+    void enter(const LoggedStep& step, std::size_t known = 0) override;
     ProbeTicks readings(const ProbeRequest& asked) override;
     Calibration calibration(std::size_t size, Workload workload,
                             const std::optional<Calibration>& known = std::nullopt) override;
 
   private:
+    double time(const SampleRequest& asked) override;
     void throw_if_over() const;
 
     Arena arena_;

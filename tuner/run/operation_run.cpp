@@ -41,8 +41,8 @@ bool OperationRun::may_take(Entrant entrant, std::size_t size) const {
            copy(entrant).cache_effect != kNonTemporal;
 }
 
-std::string OperationRun::logged(Step step, std::size_t size, const std::string& part) const {
-    return LoggedStep{step, size, part, plan.operation}.name();
+LoggedStep OperationRun::logged(Step step, std::size_t size, const std::string& part) const {
+    return {step, size, part, plan.operation};
 }
 
 void OperationRun::enter(Step step, std::size_t size, const std::string& part) {
@@ -50,7 +50,7 @@ void OperationRun::enter(Step step, std::size_t size, const std::string& part) {
 }
 
 std::mt19937_64 OperationRun::random(Step step, std::size_t size) const {
-    return named_random(seed_, logged(step, size));
+    return named_random(seed_, logged(step, size).name());
 }
 
 void OperationRun::calibrate(std::size_t size) {

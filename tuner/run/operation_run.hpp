@@ -12,7 +12,7 @@
 #include "run/plan.hpp"
 #include "run/run_timings.hpp"
 #include "search/spaces.hpp"
-#include "search/step.hpp"
+#include "timing/step.hpp"
 
 namespace asterope {
 
@@ -64,8 +64,8 @@ class OperationRun {
     /// its next destination uncached. So the size must choose it, or a probe and its call site.
     bool may_take(Entrant entrant, std::size_t size) const;
 
-    /// The log's name of a part of a step of this operation.
-    std::string logged(Step step, std::size_t size = 0, const std::string& part = {}) const;
+    /// A part of a step of this operation.
+    LoggedStep logged(Step step, std::size_t size = 0, const std::string& part = {}) const;
     void enter(Step step, std::size_t size = 0, const std::string& part = {});
     /// The random numbers of a step, the same in each run of one seed.
     std::mt19937_64 random(Step step, std::size_t size = 0) const;

@@ -2,7 +2,7 @@
 #include "run/run_timings.hpp"
 
 #include "base/error.hpp"
-#include "search/step.hpp"
+#include "timing/step.hpp"
 #include "timing/stopwatch.hpp"
 
 namespace asterope {
@@ -11,7 +11,7 @@ std::size_t LoggedTimings::left() const {
     return records_ && at_ < records_->size() ? records_->size() - at_ : 0;
 }
 
-void LoggedTimings::enter(const std::string& step, std::size_t known) {
+void LoggedTimings::enter(const LoggedStep& step, std::size_t known) {
     const auto found = steps_->find(step);
     records_ = found == steps_->end() ? nullptr : &found->second;
     step_ = step;
@@ -20,13 +20,13 @@ void LoggedTimings::enter(const std::string& step, std::size_t known) {
 
 template <class Value, class Key> const Value& LoggedTimings::take(const Key& key) {
     if (left() == 0) {
-        throw BadInput(what_ + ": ends in the middle of step '" + step_ +
+        throw BadInput(what_ + ": ends in the middle of step '" + (step_ ? step_->name() : "") +
                        "': finish that run with --resume first");
     }
     const auto* pair = std::get_if<std::pair<Key, Value>>(&(*records_)[at_]);
     if (!pair || !(pair->first == key)) {
         throw BadInput(
-            what_ + ": entry " + std::to_string(at_ + 1) + " of step '" + step_ +
+            what_ + ": entry " + std::to_string(at_ + 1) + " of step '" + step_->name() +
             "' is not what this search asks for: another version's search had other rules, "
             "so record anew");
     }
@@ -78,7 +78,7 @@ void RunTimings::keep(RunLog& log) {
     recorded_ = LoggedTimings(log.known, log.what);
 }
 
-void RunTimings::enter(const std::string& step, std::size_t known) {
+void RunTimings::enter(const LoggedStep& step, std::size_t known) {
     step_ = step;
     recorded_.enter(step, known);
     disturbed_rounds_.enter_step();
@@ -88,37 +88,24 @@ void RunTimings::enter(const std::string& step, std::size_t known) {
 
 /// The races of other steps are short: their two stages are one phase.
 void RunTimings::enter(Stage stage) {
-    const std::optional<LoggedStep> step = parse_step(step_);
-    if (!step || step->step != Step::pipelines) return;
+    if (!step_ || step_->step != Step::pipelines) return;
     const Step phase = stage == Stage::screening ? Step::screening : Step::run_off;
-    progress.enter(title_of(phase, step->operation));
-    if (step->operation == Operation::copy) spent.enter(phase);
+    progress.enter(title_of(phase, step_->operation));
+    if (step_->operation == Operation::copy) spent.enter(phase);
 }
 
 void RunTimings::write(const Record& figure) {
     if (!log_) return;
     if (written_step_ != step_) {
         written_step_ = step_;
-        log_->writer.step(step_);
+        log_->writer.step(*step_);
     }
     log_->writer.write(figure);
 }
 
-/// The figure that `take` gets from the source. Where the budget ends, the log ends, too. Later
-/// choices rest on fewer findings. A resumed run has more of them, and would ask for other figures.
-template <class Take> auto RunTimings::from_source(Take take) {
-    try {
-        return take(*source_);
-    } catch (const BudgetSpent&) {
-        log_ = nullptr;
-        throw;
-    }
-}
-
-Sample RunTimings::sample(const SampleRequest& asked) {
+Sample RunTimings::sample(const SampleRequest& asked) try {
     const bool known = recorded_.left() > 0;
-    const auto take = [&](Timings& source) { return source.sample(asked); };
-    const Sample sample = known ? recorded_.sample(asked) : from_source(take);
+    const Sample sample = known ? recorded_.sample(asked) : source_->sample(asked);
     if (!known) write(std::pair(key_of(asked), sample));
     ++samples_;
     const double took = sample.us * 1e-6;
@@ -127,13 +114,19 @@ Sample RunTimings::sample(const SampleRequest& asked) {
     round_recorded_ = sample.recorded;
     round_planned_ += planned_seconds(asked.size, asked.workload, asked.copy.chooses);
     return sample;
+} catch (const BudgetSpent&) {
+    end_log();
+    throw;
 }
 
-ProbeTicks RunTimings::readings(const ProbeRequest& asked) {
+ProbeTicks RunTimings::readings(const ProbeRequest& asked) try {
     if (recorded_.left() > 0) return recorded_.readings(asked);
-    ProbeTicks ticks = from_source([&](Timings& source) { return source.readings(asked); });
+    ProbeTicks ticks = source_->readings(asked);
     write(std::pair(key_of(asked), ticks));
     return ticks;
+} catch (const BudgetSpent&) {
+    end_log();
+    throw;
 }
 
 Calibration RunTimings::calibration(std::size_t size, Workload workload,

@@ -32,7 +32,7 @@ class LoggedTimings : public Timings {
     Calibration calibration(std::size_t size, Workload workload,
                             const std::optional<Calibration>& known = std::nullopt) override;
     RoundEnd round_ended() override;
-    void enter(const std::string& step, std::size_t known = 0) override;
+    void enter(const LoggedStep& step, std::size_t known = 0) override;
 
     std::size_t left() const; ///< figures of this step
 
@@ -40,7 +40,8 @@ class LoggedTimings : public Timings {
     template <class Value, class Key> const Value& take(const Key& key);
 
     const LoggedSteps* steps_;
-    std::string what_, step_;
+    std::string what_;
+    std::optional<LoggedStep> step_;
     const std::vector<Record>* records_ = nullptr;
     std::size_t at_ = 0;
 };
@@ -59,8 +60,8 @@ class RunTimings : public Timings {
     Sample sample(const SampleRequest& asked) override;
     RoundEnd round_ended() override;
     void enter(Stage stage) override;
-    void enter(const std::string& step, std::size_t known = 0) override;
-    bool has(const std::string& step, const std::string& copy = {}) const override {
+    void enter(const LoggedStep& step, std::size_t known = 0) override;
+    bool has(const LoggedStep& step, const std::string& copy = {}) const override {
         return source_->has(step, copy);
     }
     ProbeTicks readings(const ProbeRequest& asked) override;
@@ -78,13 +79,15 @@ class RunTimings : public Timings {
 
   private:
     void write(const Record& figure);
-    template <class Take> auto from_source(Take take);
+    /// Where the budget ends, the log ends, too. Later choices rest on fewer findings. A resumed
+    /// run has more of them, and would ask for other figures.
+    void end_log() { log_ = nullptr; }
     double planned_seconds(std::size_t size, Workload workload, bool chooses) const;
 
     LoggedTimings recorded_;
     Timings* source_ = nullptr;
     RunLog* log_ = nullptr;
-    std::string step_, written_step_; ///< the present one; the last one in the log
+    std::optional<LoggedStep> step_, written_step_; ///< the present one; the last one in the log
     DisturbedRounds disturbed_rounds_;
     std::map<std::pair<std::size_t, Workload>, Calibration> planned_; ///< libc's
     double round_seconds_ = 0; ///< that the samples of this round took, all in all

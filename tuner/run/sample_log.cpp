@@ -141,7 +141,10 @@ SampleLogContents read_sample_log(LineReader& lines) {
         try {
             if (!line.is_object()) throw BadInput("is not a JSON object");
             if (line.contains("step")) {
-                step = &contents.steps[read_as<std::string>(line["step"], "step")];
+                const auto name = read_as<std::string>(line["step"], "step");
+                const std::optional<LoggedStep> known = parse_step(name);
+                if (!known) throw BadInput("step '" + name.substr(0, 40) + "' does not exist");
+                step = &contents.steps[*known];
             } else if (line.contains("finished")) { // it has a field `resumed`, too
                 contents.end = read_as<RunEnd>(line);
                 if (contents.end->resumed < 0) throw BadInput("resumed: below 0");
@@ -256,8 +259,8 @@ SampleLogWriter::SampleLogWriter(const std::filesystem::path& path, Descriptor l
     }
 }
 
-void SampleLogWriter::step(const std::string& name) {
-    write_line(ordered_json{{"step", name}}.dump());
+void SampleLogWriter::step(const LoggedStep& step) {
+    write_line(ordered_json{{"step", step.name()}}.dump());
 }
 
 void SampleLogWriter::write(const Record& record) {

@@ -12,7 +12,7 @@
 
 #include "base/descriptor.hpp"
 #include "run/log_header.hpp"
-#include "search/step.hpp"
+#include "timing/step.hpp"
 #include "timing/timings.hpp"
 
 namespace asterope {
@@ -43,8 +43,8 @@ using Calibrated = std::pair<std::pair<std::size_t, Workload>, Calibration>;
 using Record = std::variant<std::pair<SampleKey, Sample>, std::pair<ProbeKey, ProbeTicks>,
                             Calibrated, std::vector<Disturbance>>;
 
-/// The records of each step, by the name of LoggedStep.
-using LoggedSteps = std::map<std::string, std::vector<Record>>;
+/// The records of each step.
+using LoggedSteps = std::map<LoggedStep, std::vector<Record>>;
 
 /// A whole log.
 struct SampleLogContents {
@@ -80,8 +80,8 @@ bool begins_sample_log(std::string_view line);
 /// - {"finished", "seconds", "phases", "resumed"}: the end, with the profile's facts about the run.
 ///
 /// Throws BadInput, in one line, for a missing header, for another version, and for the first line
-/// that is not as above. Such a line has a time that is not a positive number, say, or comes before
-/// the first step.
+/// that is not as above. Such a line has a time that is not a positive number, say, or a step that
+/// does not exist, or comes before the first step.
 SampleLogContents read_sample_log(const std::filesystem::path& path);
 SampleLogContents read_sample_log(LineReader& lines);
 
@@ -106,7 +106,7 @@ class SampleLogWriter {
     SampleLogWriter(const std::filesystem::path& path, Descriptor locked, std::uintmax_t bytes);
 
     /// All of these throw Failure where the line cannot be written; earlier lines stay.
-    void step(const std::string& name);
+    void step(const LoggedStep& step);
     void write(const Record& record);
     void resumed(const std::string& when);
     void finish(const RunEnd& end);

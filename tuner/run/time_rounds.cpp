@@ -3,7 +3,7 @@
 
 namespace asterope {
 
-Paired time_rounds(const RoundsAsked& asked, RunTimings& timings, WatchedTimings& source) {
+Paired time_rounds(const RoundsAsked& asked, RunTimings& timings, TimingsBy& source) {
     std::vector<double> parts; // of the last sample
     source.time_by(
         [&](const SampleRequest& sample) {
@@ -11,7 +11,7 @@ Paired time_rounds(const RoundsAsked& asked, RunTimings& timings, WatchedTimings
             return parts.front();
         },
         asked.sample_seconds);
-    timings.enter(asked.step);
+    timings.enter(LoggedStep{Step::pipelines});
     timings.calibration(0, Workload{});
     return Paired(
         asked.entrants, {Workload{}}, asked.rounds, 0,

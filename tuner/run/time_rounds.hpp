@@ -3,7 +3,6 @@
 #pragma once
 
 #include <functional>
-#include <string>
 #include <vector>
 
 #include "run/run_timings.hpp"
@@ -14,7 +13,6 @@ namespace asterope {
 
 /// The entrants, the number of rounds, and the way to take a sample.
 struct RoundsAsked {
-    std::string step; ///< its name
     std::vector<int> entrants;
     int rounds;
     double sample_seconds; ///< as planned, for the progress line
@@ -26,6 +24,6 @@ struct RoundsAsked {
 };
 
 /// Times them. `source` is where the figures of `timings` come from.
-Paired time_rounds(const RoundsAsked& asked, RunTimings& timings, WatchedTimings& source);
+Paired time_rounds(const RoundsAsked& asked, RunTimings& timings, TimingsBy& source);
 
 } // namespace asterope

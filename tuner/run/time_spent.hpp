@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "base/contains.hpp"
-#include "search/step.hpp"
+#include "timing/step.hpp"
 
 namespace asterope {
 

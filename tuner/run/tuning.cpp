@@ -133,9 +133,8 @@ class TuningRun {
         announce();
         LoggedTimings whole(log.steps, what);
         std::vector<Operation> examined;
-        for (const auto& [name, unused] : log.steps) {
-            const std::optional<LoggedStep> step = parse_step(name);
-            if (step && step->step == Step::exam) examined.push_back(step->operation);
+        for (const auto& [step, unused] : log.steps) {
+            if (step.step == Step::exam) examined.push_back(step.operation);
         }
         search(whole, examined, nullptr);
         // These are the run's own: the time of a replay tells nothing.

@@ -39,7 +39,7 @@ double sum_of(const Weights& weights) {
 }
 
 /// The workload in place of a walk, or of one that only some sizes are timed under.
-Workload timed_instead(Workload workload) {
+Workload instead_of(Workload workload) {
     return find_workload(facts_of(workload).instead).value();
 }
 
@@ -129,7 +129,9 @@ Weights weights_at(std::size_t size, const Weights& weights) {
         if (is_timed_at(size, workload)) {
             entry_in(here, workload) += weight;
         } else if (weight > 0 && (facts_of(workload).walks || !any)) {
-            entry_in(here, timed_instead(workload)) += weight;
+            Workload instead = instead_of(workload);
+            while (!is_timed_at(size, instead)) instead = instead_of(instead);
+            entry_in(here, instead) += weight;
         }
     }
     return scaled(std::move(here));
@@ -200,7 +202,7 @@ std::vector<Objective> with_intents(const Objective& objective,
         for (const auto& [workload, weight] : objective.weights) {
             const WorkloadFacts& facts = facts_of(workload);
             if (objective.is_broad() && !facts.entry_point) continue;
-            if (facts.walks && weight_of(objective.weights, timed_instead(workload)) > 0) continue;
+            if (facts.walks && weight_of(objective.weights, instead_of(workload)) > 0) continue;
             Weights own;
             for (const auto& weighted : objective.weights) {
                 const bool walk = facts_of(weighted.first).walks &&

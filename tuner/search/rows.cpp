@@ -151,9 +151,9 @@ class Costs {
         for (const std::size_t one : copy.pipelines) sum += handicap(one);
         return sum / kLocalities;
     }
-    /// The best that a set can be that senses, or 0 where it cannot.
+    /// The best score of a memset that senses; -kNever where none can.
     double best_one_sided(const SizeScores& at_size) const {
-        if (at_size.sensed[0].empty()) return 0;
+        if (at_size.sensed[0].empty()) return -kNever;
         double best = -kNever;
         for (std::size_t kept = 0; kept < at_size.plain.size(); ++kept) {
             for (std::size_t past = 0; past < at_size.plain.size(); ++past) {

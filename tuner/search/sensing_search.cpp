@@ -101,7 +101,7 @@ asterope_sensing SensingCopy::arguments() const {
 }
 
 TimedCopy SensingCopy::timed(const asterope_sensing& sensing) const {
-    TimedCopy copy{probe->copy, reinterpret_cast<std::size_t>(&sensing),
+    TimedCopy copy{probe->copy, argument_of(sensing),
                    cache_effect_of(is_of_set(*probe) ? hot : cold), nullptr, name()};
     copy.chooses = true;
     copy.operation = operation_of(*hot.variant);
@@ -121,7 +121,7 @@ void* ReadingCopy::run(void* destination, const void* source, std::size_t bytes,
     if (ways_of(reading.probe) > 2) {
         reading.ticks.destination.push_back(static_cast<double>(ticks >> 32));
     }
-    return reading.copy.function(destination, source, bytes, reading.copy.distance);
+    return reading.copy.function(destination, source, bytes, reading.copy.argument);
 }
 
 } // namespace asterope

@@ -125,9 +125,8 @@ void Stopwatch::settle(const TimedCopy& copy, Workload workload, std::size_t siz
 void Stopwatch::settle_pages(const TimedCopy& copy, Workload workload, std::size_t size,
                              std::uint64_t round) {
     if (!facts_of(workload).fresh || size < kPagesSettledFrom) return;
-    const std::tuple asked{workload, size, copy.pages};
-    if (fresh_ == asked) return;
-    fresh_ = asked;
+    if (fresh_ == std::tuple(workload, size, copy.pages)) return;
+    fresh_.emplace(workload, size, copy.pages);
     take_sample(buffers_, workload, {copy, size, round, {1, 0}});
 }
 

@@ -20,8 +20,9 @@ using CopyFunction = void* (*)(void* destination, const void* source, std::size_
 /// A copy to be timed.
 struct TimedCopy {
     CopyFunction function = nullptr;
-    std::size_t distance = 0; ///< Its last argument. See asterope_candidate and asterope_sensing.
-    int cache_effect = 0;     ///< Copies of one number leave the caches alike. See Stopwatch::time.
+    /// Its last one: prefetch distances (asterope_candidate), or argument_of() what it knows else.
+    std::size_t argument = 0;
+    int cache_effect = 0; ///< Copies of one number leave the caches alike. See Stopwatch::time.
     /// A small copy calls this beyond its bound. It serves the workloads of small copies, where
     /// `function` is called as an asterope_small_candidate. Others ignore it.
     asterope_candidate large = nullptr;
@@ -38,7 +39,7 @@ struct TimedCopy {
     int leaves() const { return 1024 * cache_effect + pages; }
 
     void operator()(void* destination, const void* source, std::size_t bytes) const {
-        function(destination, source, bytes, distance);
+        function(destination, source, bytes, argument);
     }
 };
 
@@ -52,6 +53,13 @@ class SecondArgument {
   private:
     bool sets_;
 };
+
+/// The last argument of a copy that knows more than distances, such as an asterope_sensing: the
+/// address of that, which must outlive the copy.
+template <class Known> std::size_t argument_of(const Known& known) {
+    static_assert(sizeof(std::size_t) == sizeof(&known));
+    return reinterpret_cast<std::size_t>(&known);
+}
 
 /// The copy of a tuple.
 TimedCopy timed_copy(const Candidate& candidate);

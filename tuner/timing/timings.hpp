@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "timing/disturbance_monitor.hpp"
+#include "timing/step.hpp"
 #include "timing/timed_copy.hpp"
 #include "timing/workload.hpp"
 
@@ -87,11 +88,11 @@ class Timings {
 
     /// From now on all figures belong to this step of the search, which is entered once. The first
     /// `known` of them are not asked for.
-    virtual void enter(const std::string&, std::size_t known = 0) { (void)known; }
+    virtual void enter(const LoggedStep&, std::size_t known = 0) { (void)known; }
 
     /// Whether this copy can be timed in that step; without a name, whether any can. Of several
     /// machines, some may not have timed it.
-    virtual bool has(const std::string& step, const std::string& copy = {}) const {
+    virtual bool has(const LoggedStep& step, const std::string& copy = {}) const {
         return (void)step, (void)copy, true;
     }
 

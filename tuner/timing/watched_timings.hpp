@@ -1,10 +1,9 @@
 // The figures of this machine, now: samples that are taken when they are asked for, watched by
-// rounds.
+// rounds for disturbances.
 #pragma once
 
 #include <chrono>
 #include <functional>
-#include <string>
 #include <utility>
 
 #include "base/interrupt.hpp"
@@ -18,14 +17,6 @@ class WatchedTimings : public Timings {
   public:
     explicit WatchedTimings(DisturbanceMonitor monitor) : monitor_(std::move(monitor)) {}
 
-    /// From now on `seconds(asked)` times an entrant, and each sample is planned to take `planned`
-    /// seconds.
-    using Seconds = std::function<double(const SampleRequest& asked)>;
-    void time_by(Seconds seconds, double planned) {
-        seconds_ = std::move(seconds);
-        planned_ = planned;
-    }
-
     /// Throws Interrupted when the user asked to stop.
     Sample sample(const SampleRequest& asked) override {
         using Clock = std::chrono::steady_clock;
@@ -34,7 +25,7 @@ class WatchedTimings : public Timings {
         in_round_ = true;
         const Calling calling(asked.copy.name);
         const Clock::time_point began = Clock::now();
-        const double seconds = seconds_(asked);
+        const double seconds = time(asked);
         const std::chrono::duration<double, std::micro> took = Clock::now() - began;
         return {seconds * 1e9, took.count()};
     }
@@ -43,17 +34,38 @@ class WatchedTimings : public Timings {
         return {monitor_.end_round()};
     }
     /// Forgets a round that was not ended.
-    void enter(const std::string&, std::size_t = 0) override { in_round_ = false; }
+    void enter(const LoggedStep&, std::size_t = 0) override { in_round_ = false; }
+
+  private:
+    /// Seconds of the entrant.
+    virtual double time(const SampleRequest& asked) = 0;
+
+    DisturbanceMonitor monitor_;
+    bool in_round_ = false;
+};
+
+/// Those of anything that a function times.
+class TimingsBy : public WatchedTimings {
+  public:
+    using WatchedTimings::WatchedTimings;
+
+    /// From now on `seconds(asked)` times an entrant, and each sample is planned to take `planned`
+    /// seconds.
+    using Seconds = std::function<double(const SampleRequest& asked)>;
+    void time_by(Seconds seconds, double planned) {
+        seconds_ = std::move(seconds);
+        planned_ = planned;
+    }
     Calibration calibration(std::size_t, Workload,
                             const std::optional<Calibration>& known = std::nullopt) override {
         return known.value_or(Calibration{1, planned_});
     }
 
   private:
-    DisturbanceMonitor monitor_;
+    double time(const SampleRequest& asked) override { return seconds_(asked); }
+
     Seconds seconds_;
     double planned_ = 0;
-    bool in_round_ = false;
 };
 
 } // namespace asterope

@@ -31,9 +31,8 @@ Weights with_all_situations(const Objective& objective) {
 
 /// Another race begins.
 void begin(const Course& course, std::size_t size, const Weights& weights) {
-    const std::string label = format_size(size);
-    course.timings.progress.label(label);
-    course.timings.enter(label);
+    course.timings.progress.label(format_size(size));
+    course.timings.enter(LoggedStep{Step::pipelines, size});
     for (const auto& weighted : weights_at(size, weights)) {
         course.timings.calibration(size, weighted.first);
     }

@@ -110,7 +110,7 @@ TEST(ProfileWinners, HaveOfEachSizeTheWinnerAndTheBestRunnerUpOfSetsInTurnWithCo
     }
     EXPECT_EQ(winners.operations(), 2u);
     EXPECT_NE(all[0].holder.cache_effect, all[0].rival->cache_effect);
-    const auto* arguments = reinterpret_cast<const asterope_sensing*>(all[2].holder.distance);
+    const auto* arguments = reinterpret_cast<const asterope_sensing*>(all[2].holder.argument);
     EXPECT_EQ(arguments->threshold, 300u);
     EXPECT_EQ(arguments->hot, all[2].rival->function);
     EXPECT_NE(all[4].holder.large, nullptr);

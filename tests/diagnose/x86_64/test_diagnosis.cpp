@@ -53,11 +53,11 @@ CopyLoop counted(const std::string& name) {
 }
 
 /// Adds up what its samples are planned to take.
-struct PlannedTimings : WatchedTimings {
-    using WatchedTimings::WatchedTimings;
+struct PlannedTimings : TimingsBy {
+    using TimingsBy::TimingsBy;
     Sample sample(const SampleRequest& asked) override {
         planned += calibration(asked.size, asked.workload).seconds;
-        return WatchedTimings::sample(asked);
+        return TimingsBy::sample(asked);
     }
     double planned = 0;
 };

@@ -34,8 +34,9 @@ template <class Done> void wait_for(const Done& done, const std::function<void()
 } // namespace
 
 MessageRing::MessageRing(std::size_t ring_bytes, std::size_t slot_bytes)
-    : slots_(std::max<std::size_t>(1, ring_bytes / slot_bytes)),
-      slot_bytes_(whole_pages(slot_bytes)), headers_at_(whole_pages(sizeof(Counters))),
+    : slot_bytes_(whole_pages(slot_bytes)),
+      slots_(std::max<std::size_t>(1, ring_bytes / slot_bytes_)),
+      headers_at_(whole_pages(sizeof(Counters))),
       payload_at_(headers_at_ + whole_pages(slots_ * kHeaderStride)),
       memory_(payload_at_ + slots_ * slot_bytes_, FreshMemory::shared) {
     new (memory_.begin()) Counters{};

@@ -62,7 +62,7 @@ class MessageRing {
     };
 
     Counters& counters() const { return *reinterpret_cast<Counters*>(memory_.begin()); }
-    std::size_t slots_, slot_bytes_, headers_at_, payload_at_;
+    std::size_t slot_bytes_, slots_, headers_at_, payload_at_;
     FreshMemory memory_; ///< shared
 };
 

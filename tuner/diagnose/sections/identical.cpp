@@ -91,7 +91,7 @@ Section identical(const Context& context) {
         if (size > context.largest_copy) continue;
         for (const Workload workload : kWorkloads) {
             stopwatch.calibrate(size, workload, sample_seconds(workload));
-            context.timings.enter(format_size(size));
+            context.timings.enter(LoggedStep{Step::pipelines, size});
             context.timings.calibration(size, workload);
             SelfRaces some{size, workload, {}, {}};
             for (int i = 0; i < races; ++i) {

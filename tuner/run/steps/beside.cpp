@@ -33,7 +33,7 @@ void find_beside(OperationRun& run, Findings& findings, ChoiceKind kind,
     OperationRun::within_budget(findings.left_out, step, [&] {
         for (const Found& one : findings.pipelines.found) {
             const std::size_t size = one.results.front().size;
-            const std::string logged = run.logged(step, size);
+            const LoggedStep logged = run.logged(step, size);
             std::vector<Entrant> entrants = {0};
             for (std::size_t i = 1; i < ways.size(); ++i) {
                 const bool timed =
@@ -126,9 +126,8 @@ void find_shared(OperationRun& run, Findings& findings) {
         run, findings, ChoiceKind::threads, all_shares(run.plan.threads), search_shares,
         [&](std::size_t) { return weights; },
         [&](const ThreadShare& share, std::size_t, const TimedCopy& alone) {
-            how.push_back({share.threads, share.chunk, alone.function, alone.distance});
-            return TimedCopy{&asterope_copy_over_threads,
-                             reinterpret_cast<std::size_t>(&how.back())};
+            how.push_back({share.threads, share.chunk, alone.function, alone.argument});
+            return TimedCopy{&asterope_copy_over_threads, argument_of(how.back())};
         });
 }
 
@@ -142,8 +141,8 @@ void find_page_stages(OperationRun& run, Findings& findings) {
                 copy_of_piece(run, findings.pipelines, std::min(stage.piece, size));
             const bool reads = facts_of(run.plan.operation).reads;
             how.push_back(
-                {asks_for_huge_pages(stage), stage.piece, reads, piece.function, piece.distance});
-            TimedCopy copy{&asterope_copy_fresh, reinterpret_cast<std::size_t>(&how.back())};
+                {asks_for_huge_pages(stage), stage.piece, reads, piece.function, piece.argument});
+            TimedCopy copy{&asterope_copy_fresh, argument_of(how.back())};
             copy.pages = how.back().huge > 0;
             return copy;
         });

@@ -39,7 +39,7 @@ double time_bystander(Buffers& buffers, const WorkloadFacts&, const SampleTask& 
         const auto [from, to] = slots.take();
         task.copy.function(buffers.arena.destination() + kPhase + to + past.destination,
                            buffers.arena.source() + from + past.source, task.size,
-                           task.copy.distance);
+                           task.copy.argument);
         sum += read_lines(far, other.far, far_lines) + read_near();
     }
     const std::uint64_t end = ticks();

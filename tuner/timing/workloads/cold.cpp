@@ -29,7 +29,7 @@ std::uint64_t run_calls(const Buffers& buffers, const WorkloadFacts& facts, cons
         const Misalignment past = misalignment(task.round + i * kTurns);
         const auto [from, to] = next.take();
         char* to_here = destination + to + past.destination;
-        copy.function(to_here, second(source + from + past.source), task.size, copy.distance);
+        copy.function(to_here, second(source + from + past.source), task.size, copy.argument);
         if (read) sum += read_copy(to_here, task.size);
     }
     places = next;

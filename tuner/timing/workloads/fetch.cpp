@@ -27,7 +27,7 @@ double time_fetches(Buffers& buffers, const SampleTask& task, Sides<Place>& plac
         // At the source's place in the page plus kPhase: no aliasing here either.
         char* to = tail + (from + kPhase) % 4096 + past.destination;
         task.copy.function(to, buffers.arena.source() + from + past.source, task.size,
-                           task.copy.distance);
+                           task.copy.argument);
         sum += read_copy(to, task.size);
     };
     const std::size_t untimed = kWalks ? kLeadIn : 1, calls = task.calibration.calls;

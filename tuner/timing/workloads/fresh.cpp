@@ -49,7 +49,7 @@ double time_fresh(Buffers& buffers, const WorkloadFacts& facts, const SampleTask
         char* const to = block.begin() + kHeader;
         *static_cast<volatile char*>(block.begin()) = 1;
         const std::uint64_t begin = ticks();
-        task.copy.function(to, second(from), size, task.copy.distance);
+        task.copy.function(to, second(from), size, task.copy.argument);
         if (facts.reads) sum += read_copy(to, size);
         elapsed += ticks() - begin;
     }

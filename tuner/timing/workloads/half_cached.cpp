@@ -20,7 +20,7 @@ double time_half_cached(Buffers& buffers, const WorkloadFacts&, const SampleTask
         char* destination = buffers.arena.destination() + kPhase + to + past.destination;
         buffers.sum_read += read_copy(source + (task.round + i) % 2 * half, half);
         const std::uint64_t begin = ticks();
-        task.copy.function(destination, source, task.size, task.copy.distance);
+        task.copy.function(destination, source, task.size, task.copy.argument);
         elapsed += ticks() - begin;
     }
     return seconds_between(0, elapsed) / static_cast<double>(calls);

@@ -112,7 +112,7 @@ double time_hot(Buffers& buffers, const WorkloadFacts& facts, const SampleTask& 
                       : sets ? run_calls<false, false, false>
                                   : run_calls<false, kAliased>;
     const auto run = [&](std::size_t calls) {
-        return loop(task.copy.function, task.copy.distance, task.size, destination, source,
+        return loop(task.copy.function, task.copy.argument, task.size, destination, source,
                     static_cast<std::uint32_t>(task.round), static_cast<std::uint32_t>(calls));
     };
     std::uint64_t sum = 0;

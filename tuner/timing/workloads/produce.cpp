@@ -67,7 +67,7 @@ double time_groups(Buffers& buffers, bool reads, const SampleTask& task, const T
         }
         const std::uint64_t begin = ticks();
         for (std::size_t i = 0; i < count; ++i) {
-            copy.function(group[i].destination, group[i].source, size, copy.distance);
+            copy.function(group[i].destination, group[i].source, size, copy.argument);
             if (reads) sum += read_copy(group[i].destination, size);
         }
         elapsed += ticks() - begin;

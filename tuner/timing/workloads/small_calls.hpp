@@ -78,7 +78,7 @@ struct CallSequence {
 class SmallCaller {
   public:
     SmallCaller(const TimedCopy& copy, bool read)
-        : function_(small_function(copy)), second_(copy), distance_(copy.distance),
+        : function_(small_function(copy)), second_(copy), distance_(copy.argument),
           large_(copy.large), read_(read) {}
     ~SmallCaller() { keep(sum_); }
     SmallCaller(const SmallCaller&) = delete;

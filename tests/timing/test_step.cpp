@@ -1,5 +1,5 @@
 // Steps of a search have one name each in the log; other words name no step.
-#include "search/step.hpp"
+#include "timing/step.hpp"
 
 #include "support/unit_test.hpp"
 

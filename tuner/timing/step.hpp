@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <compare>
 #include <cstddef>
 #include <optional>
 #include <string>
@@ -88,7 +89,7 @@ struct LoggedStep {
     Operation operation = Operation::copy;
 
     std::string name() const;
-    bool operator==(const LoggedStep&) const = default;
+    auto operator<=>(const LoggedStep&) const = default;
 };
 
 /// Parses a name as LoggedStep::name writes it; empty for other text.

@@ -1,5 +1,5 @@
 // Finds steps by their names, and writes the names that logs have.
-#include "search/step.hpp"
+#include "timing/step.hpp"
 
 #include <charconv>
 
