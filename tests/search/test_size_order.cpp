@@ -1,6 +1,6 @@
 // The order of sizes has the whole range first, each size once, and about halves its gaps each
-// time. The default sizes are powers of two, or of four from a size on, and both
-// sides of each cache's size.
+// time. The default sizes are powers of two, every second one from a size on, and both sides of
+// each cache's size.
 #include "search/size_order.hpp"
 
 #include "support/unit_test.hpp"
@@ -79,7 +79,7 @@ TEST(DefaultSizes, are_coarse_from_a_size_on_but_for_those_around_the_caches) {
     EXPECT_EQ(sizes_with({32 * kKiB, kMiB, 480 * kMiB}, 128 * kKiB), sizes);
 }
 
-TEST(DefaultSizes, coarse_are_powers_of_four_and_the_last_where_no_cache_holds_both_sides_of_it) {
+TEST(DefaultSizes, coarse_are_every_second_power_and_the_last_where_no_cache_holds_both_sides) {
     const std::vector<std::size_t> to_32_mi = {128,       512,        2 * kKiB,   8 * kKiB,
                                                32 * kKiB, 128 * kKiB, 512 * kKiB, 2 * kMiB,
                                                8 * kMiB,  32 * kMiB},

@@ -24,8 +24,8 @@ struct AliasedChoice {
     std::size_t variant, above, up_to;
 };
 
-/// libc's time over that of an entrant of the race at a size: 0 is the pipeline that won it, the
-/// others are the copies.
+/// libc's time over an entrant's in the race at a size. Entrant 0 is the pipeline that won this
+/// size before. The others are the aliased copies.
 double aliased_ratio(const SizeResult& at, std::size_t entrant);
 
 /// The copy and the run of neighbouring sizes with the largest gain over the pipelines. Empty if

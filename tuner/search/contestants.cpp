@@ -92,9 +92,9 @@ void cover(const std::vector<Aim>& aims, std::size_t place, std::size_t most,
     }
 }
 
-/// How far a pipeline's loop goes beyond the paper's. `paper` does not. `blocks` has blocks of four
-/// lines where stores go through the caches. `full` does all that the extension can: such blocks,
-/// four pages side by side, and there the destination prefetched. `other` is any other loop.
+/// How far a pipeline's loop goes beyond the paper's. `paper` does not. `blocks`: temporal stores
+/// in blocks of four lines. `full`: such blocks and four pages side by side; temporal stores also
+/// prefetch the destination. `other` is any other loop.
 ///
 /// Loops that go farther or lie between were as fast as one of these (a Xeon with AMX, 20 temporal
 /// and 40 non-temporal loops). Chance decides which of them wins. Blocks copy cached data as fast
@@ -134,7 +134,7 @@ bool is_standard(const Candidate& candidate) {
 }
 
 /// A loop of the paper's that prefetches nothing.
-bool is_plain(const Candidate& candidate) {
+bool is_unprefetched_paper(const Candidate& candidate) {
     return !candidate.prefetches() && !candidate.is_marked();
 }
 
@@ -172,8 +172,8 @@ std::vector<Entrant> choose_contestants(const std::vector<Found>& found,
         if (chosen.size() < places && !contains(chosen, entrant)) chosen.push_back(entrant);
     };
     if (standard.whole()) add(*standard.whole(), most);
-    // Prefetching loops before larger ones: all larger ones of three register types would take all
-    // places, and one of these may win anyhow.
+    // Prefetching loops come before larger ones. The larger loops of three register types would
+    // fill all places.
     for (const auto& [prefetching, marked] :
          {std::pair{false, false}, {true, false}, {false, true}}) {
         for (const Entrant one : covering) {
@@ -194,10 +194,11 @@ std::vector<Entrant> choose_contestants(const std::vector<Found>& found,
 std::vector<double> prices_of(const std::vector<Entrant>& contestants,
                               const StandardPipelines& standard,
                               const std::vector<Candidate>& space) {
-    constexpr double kPlain = 0, kStandard = 0.03, kOther = 0.08;
+    constexpr double kUnprefetched = 0, kStandard = 0.03, kOther = 0.08;
     std::vector<double> prices;
     for (const Entrant one : contestants) {
-        const double own = is_plain(space[static_cast<std::size_t>(one)]) ? kPlain : kStandard;
+        const Candidate& candidate = space[static_cast<std::size_t>(one)];
+        const double own = is_unprefetched_paper(candidate) ? kUnprefetched : kStandard;
         prices.push_back(standard.has(one) ? own : kOther);
     }
     return prices;
@@ -211,7 +212,7 @@ std::vector<double> handicaps_of(const std::vector<Entrant>& contestants,
         const Candidate& candidate = space[static_cast<std::size_t>(one)];
         const bool other = candidate.variant->whole && one != standard.whole();
         const bool simple = standard.has(one) && !other;
-        const double share = !simple ? 1 : is_plain(candidate) ? 0 : 0.5;
+        const double share = !simple ? 1 : is_unprefetched_paper(candidate) ? 0 : 0.5;
         handicaps.push_back(share * TieBand().never);
     }
     return handicaps;

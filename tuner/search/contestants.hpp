@@ -15,9 +15,9 @@
 
 namespace asterope {
 
-/// Standard pipelines. Each register type and way to store has one without prefetch, the same by
-/// larger blocks, and few with usual prefetches. One more has a loop that does all that the
-/// extension can. Thousands of candidates are about equally good, so chance decides the winner of a
+/// Standard pipelines. Each register type and way to store has one without prefetch, few with usual
+/// prefetches, and one whose loop has four pages side by side. Temporal stores have one more, by
+/// larger blocks. Thousands of candidates are about equally good, so chance decides the winner of a
 /// size. Two runs agree on the standard ones.
 class StandardPipelines {
   public:
@@ -29,7 +29,8 @@ class StandardPipelines {
     const std::vector<Entrant>& like(const Candidate& candidate) const;
     bool has(Entrant entrant) const { return all_.count(entrant) > 0; }
 
-    /// The first pipeline that is a single instruction: libc copies that way at some sizes.
+    /// The first pipeline that is one instruction, or a few that belong together (AArch64's MOPS):
+    /// libc copies that way at some sizes.
     std::optional<Entrant> whole() const { return whole_; }
 
   private:
@@ -41,10 +42,10 @@ class StandardPipelines {
 /// The pipelines that take part, at most `most`. First come `plain`, unless it is kLibc, and the
 /// whole copy. Without that one a routine could lose where libc copies so and every other copy is
 /// slower. Then come standard pipelines with the registers of those that cover most, for about two
-/// thirds of the places; those without prefetch come first. The pipelines that cover most fill the
-/// rest. A pipeline covers an objective at a size if it was about the best for it. A part of the
-/// first objective that a probe could tell apart (see Locality) counts like an objective.
-/// `outgrows(bytes)`: whether the sides of a copy are too large for all caches.
+/// thirds of the places: those without prefetch, prefetching ones, larger loops. The pipelines that
+/// cover most fill the rest. A pipeline covers an objective at a size if it was about the best for
+/// it. A part of the first objective that a probe could tell apart (see Locality) counts like an
+/// objective. `outgrows(bytes)`: whether the sides of a copy are too large for all caches.
 std::vector<Entrant> choose_contestants(const std::vector<Found>& found,
                                         const std::vector<Weights>& objectives,
                                         const std::function<bool(std::size_t)>& outgrows,
@@ -52,16 +53,16 @@ std::vector<Entrant> choose_contestants(const std::vector<Found>& found,
                                         const StandardPipelines& standard, Entrant plain,
                                         std::size_t most);
 
-/// The price of each contestant to a routine, see RowRules. A plain loop without prefetch costs
-/// nothing, and one that is not standard has to bring more.
+/// The price of each contestant to a routine, see RowRules. A standard pipeline without prefetch
+/// costs nothing, if its loop is the paper's. One that is not standard costs most.
 std::vector<double> prices_of(const std::vector<Entrant>& contestants,
                               const StandardPipelines& standard,
                               const std::vector<Candidate>& space);
 
-/// How much better each contestant has to be than the simplest at each size, see RowRules. A plain
-/// loop without prefetch has 0. Another standard pipeline has half of TieBand::never. The rest have
-/// all of it. So have pipelines of one instruction, except the first of these. With finer steps two
-/// runs would not agree.
+/// How much better each contestant has to be than the simplest at each size, see RowRules. A
+/// standard loop of the paper's without prefetch has 0. Another standard pipeline has half of
+/// TieBand::never. The rest have all of it. So have pipelines of one instruction, except the first
+/// of these. With finer steps two runs would not agree.
 std::vector<double> handicaps_of(const std::vector<Entrant>& contestants,
                                  const StandardPipelines& standard,
                                  const std::vector<Candidate>& space);
@@ -71,11 +72,12 @@ using ProbeNs = std::array<double, kLocalities>;
 
 /// The contestants' worth for one objective, from its result at one size. All are alike where noise
 /// hid everything. `probe` is empty where no copy can sense. `outgrows`: see locality_of().
-/// `temporal`, by contestant, says that its stores stay in the caches. It is empty where no copy
-/// heeds readers. Such a copy goes on with its pipeline `fetched` where its data is read. So these
-/// workloads count for that one, which has to be temporal. (Stores past the caches may serve some
-/// readers better. A call site then keeps to them, which is not predicted here.) `one_sided`: of
-/// sets, whose call sites choose between the two pipelines of a row, see SizeScores::read.
+/// `temporal`: by contestant, whether its stores stay in the caches; empty if no copy heeds
+/// readers. A copy that heeds readers takes its `fetched` pipeline for an uncached destination that
+/// is read. So such a workload counts for `fetched`, which must be temporal. (Stores past the
+/// caches may serve some readers better. A call site then keeps to them, which is not predicted
+/// here.) `one_sided`: for memset such a workload counts in SizeScores::read instead, as a call
+/// site chooses between both pipelines.
 SizeScores scores_of(const SizeResult& result, const Weights& weights,
                      const std::vector<Entrant>& contestants,
                      const std::optional<ProbeNs>& probe = std::nullopt, bool outgrows = false,

@@ -26,8 +26,8 @@ std::vector<std::optional<RowCopy>> standing_copies(const Standing& standing,
                                                     const std::vector<std::size_t>& sizes,
                                                     const std::vector<std::string>& contestants);
 
-/// Raises the worth of the copy that stands at each size by that size's doubt, and takes away its
-/// price as a pipeline.
+/// Raises the worth of the copy that stands at each size by that size's doubt. Takes away the
+/// prices and handicaps of its pipelines.
 void favour(const std::vector<std::optional<RowCopy>>& standing, const std::vector<double>& doubts,
             std::vector<SizeScores>& scores, const std::vector<TimedRowCopy*>& timed,
             RowRules& rules);

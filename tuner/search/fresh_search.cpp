@@ -1,4 +1,4 @@
-// Stages are tried with pieces of a few sizes, from the second cache's to the last one's.
+// Stages are tried with pieces of a few fixed sizes, from 256 KiB to 4 MiB.
 #include "search/fresh_search.hpp"
 
 #include "base/size_text.hpp"

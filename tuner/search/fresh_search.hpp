@@ -33,8 +33,8 @@ bool is_possible(const PageStage& stage);
 /// one costs fewer system calls.
 std::vector<PageStage> all_page_stages();
 
-/// Whether the stage does more at that size than those before it. A huge page must fit whole, and a
-/// smaller piece must not be the whole copy already.
+/// Whether the stage is worth a try at that size. From kFreshMinimum on, a piece is tried if it is
+/// at most the size; so is the smallest one in any case. A huge page must fit whole.
 bool is_tried(const PageStage& stage, std::size_t size);
 
 /// The findings at one size. In `timings`, entrants are all_page_stages(). The first, which must be

@@ -70,8 +70,9 @@ Objective objective_of_sets(const Objective& copies);
 /// weight; Zen 4.)
 int run_off_every(const Weights& weights, Workload workload);
 
-/// The workloads of `weights` that count. Workloads that wait for the run-off are left out where
-/// there are others.
+/// The workloads of `weights` that count. Those that wait for the run-off are left out if the
+/// others have at least a fifth of the weight. (They join at the last cut of a standard search
+/// below kModerateCopy, and from the start in an exhaustive one.)
 Weights screening_weights(const Weights& weights);
 
 /// The objectives that winners are chosen for. The first is the objective itself. The others are

@@ -1,4 +1,4 @@
-// Samples are interleaved with libc's in heats; a run-off compares the finalists pair by pair.
+// Samples are interleaved with libc's in heats; a run-off compares finalists inside each round.
 #include "search/race.hpp"
 
 #include <algorithm>
@@ -14,12 +14,13 @@ namespace asterope {
 
 namespace {
 
-/// The candidates of a heat while screening. Caches settle once for each cache effect of a heat.
-/// With 24 candidates, that took half of a standard search's screening, so there are many. They are
-/// few enough that a disturbed heat does not repeat much.
+/// The most candidates in a heat. Caches settle once for each of its cache effects. With 24
+/// candidates, settling took half of a standard search's screening. The heat is small enough that a
+/// disturbed one does not repeat much.
 ///
-/// A stretch is the candidates between two timings of libc, near enough that a slow phase of the
-/// machine hits both.
+/// A stretch is the candidates between two of libc's timings, near enough that a slow phase of the
+/// machine hits both. (The order of cache effects then takes those of other effects away from
+/// libc.)
 constexpr std::size_t kHeat = 96, kStretch = 12;
 
 } // namespace
@@ -125,12 +126,12 @@ void Race::sample_once(std::vector<Entrant> entrants, Workload workload) {
             for (const Entrant entrant : heat) {
                 times.push_back(std::log(timings_.seconds(size_, workload, entrant, round_)));
             }
-        } while (timings_.disturbed());
+        } while (timings_.end_round());
         std::vector<std::ptrdiff_t> libc;
         for (std::size_t i = 0; i < heat.size(); ++i) {
             if (heat[i] == kLibc) libc.push_back(static_cast<std::ptrdiff_t>(i));
         }
-        const auto reference = [&](std::size_t i) { // the median of three around, or of all
+        const auto libc_around = [&](std::size_t i) { // the median of three, or of all
             const auto next = std::ranges::lower_bound(libc, static_cast<std::ptrdiff_t>(i));
             const std::ptrdiff_t most = std::max<std::ptrdiff_t>(0, std::ssize(libc) - 3);
             const auto first =
@@ -142,7 +143,8 @@ void Race::sample_once(std::vector<Entrant> entrants, Workload workload) {
             return median(around);
         };
         for (std::size_t i = 0; i < heat.size(); ++i) {
-            if (heat[i] != kLibc) samples_[{heat[i], workload}].push_back(reference(i) - times[i]);
+            if (heat[i] == kLibc) continue;
+            samples_[{heat[i], workload}].push_back(libc_around(i) - times[i]);
         }
     }
 }
@@ -166,7 +168,7 @@ std::vector<SizeResult> Race::run_offs(const std::vector<Entrant>& finalists, in
                               return std::vector{timings_.seconds(size_, workload, entrant, round)};
                           },
                           [&](Entrant entrant) { return timings_.leaves(entrant); },
-                          [&] { return timings_.disturbed(); }),
+                          [&] { return timings_.end_round(); }),
                       finalists, rounds};
     round_ += static_cast<std::uint64_t>(rounds);
     std::vector<SizeResult> results;
@@ -223,13 +225,14 @@ struct Lags {
     const Paired& paired;
     const Weights& weights;
     const TieBand& ties;
-    Estimate floor = paired.mean_log_ratio(kLibcAgain, kLibc, weights); ///< libc's from itself
+    Estimate floor = paired.mean_log_ratio(kLibcAgain, kLibc, weights); ///< libc behind itself
 
     /// How far `one` is behind `other`, as a logarithm.
     Estimate lag(Entrant one, Entrant other) const {
         return paired.mean_log_ratio(one, other, weights);
     }
-    /// A lag whose interval reaches 0, or that is smaller than libc's from itself.
+    /// Whether the lag's interval reaches 0, or it is at most ties.always or libc's lag behind
+    /// itself. A lag above ties.never does not tie.
     bool tie(Entrant one, Entrant other) const {
         const Estimate behind = lag(one, other);
         const double noise = std::max(ties.always, std::abs(floor.median));
@@ -257,9 +260,9 @@ SizeResult Race::choose(const Weights& weights, const std::vector<Entrant>& favo
     const Finalist& leader = ranked.front();
     std::vector<Entrant> tied;
     for (const Finalist& finalist : ranked) {
-        // The median of the rounds' means is not the mean of the medians, which is reported. Over
-        // workloads of heavy tails they differ by more than a tie may cost. A loss that counts
-        // several times is in the score alone.
+        // A lag is the median of the rounds' means. A score is a mean over the workloads' medians,
+        // as reports show them. Under heavy tails the two differ by more than a tie may cost. Only
+        // scores count losses several times. So both must tie.
         if (lags.tie(finalist.candidate, leader.candidate) &&
             leader.score - finalist.score <= ties.never) {
             tied.push_back(finalist.candidate);

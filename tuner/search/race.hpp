@@ -22,7 +22,8 @@
 namespace asterope {
 
 /// Copies by their index, libc and the references beside them, and where their timings come from.
-/// Where one of the copies chooses, all are timed as copies that do: see TimedCopy::chooses.
+/// If one of the copies chooses by the state of the caches, all are timed as such copies are, to
+/// stay comparable: see TimedCopy::chooses.
 class TimedCopies {
   public:
     /// `copies` must outlive it.
@@ -55,7 +56,7 @@ class TimedCopies {
         return entrant <= kFirstReference ? name.substr(kReferencePrefix.size()) : name;
     }
 
-    /// Seconds a call of one sample, see SampleRequest.
+    /// The seconds per call in one sample, see SampleRequest.
     double seconds(std::size_t size, Workload workload, Entrant entrant,
                    std::uint64_t round) const {
         const TimedCopy& own = copy(entrant);
@@ -64,9 +65,10 @@ class TimedCopies {
         alike.chooses = true;
         return timings_->sample({alike, entrant, size, workload, round}).seconds();
     }
+    /// What it leaves behind, see TimedCopy::leaves.
     int leaves(Entrant entrant) const { return copy(entrant).leaves(); }
-    /// Ends a round: whether it must be timed again.
-    bool disturbed() const { return timings_->round_ended().again; }
+    /// Ends the round. Returns whether it must be timed again.
+    bool end_round() const { return timings_->round_ended().again; }
     void enter(Timings::Stage stage) const { timings_->enter(stage); }
 
   private:
@@ -84,8 +86,8 @@ class TimedCopies {
     bool choose_ = false;
 };
 
-/// How a copy did under one workload; times in ns are medians of a call. For copies over threads
-/// and page stages, the routine's plain copy has libc's place.
+/// How a copy did under one workload; times in ns are medians of a call. In races of threads and of
+/// page stages, the routine's own copy has libc's place: libc_ns is its time.
 struct Measured {
     double ns = 0, libc_ns = 0;
     Estimate ratio{1, 1, 1}; ///< libc's time over the copy's, paired in each round
@@ -103,12 +105,12 @@ struct Finalist {
     Entrant candidate;
     std::map<Workload, Measured> workloads;
     double ratio;     ///< weighted geometric mean of the workloads' median ratios
-    bool tied;        ///< its distance from the winner is inside the noise
+    bool tied;        ///< its lag behind the winner is inside the noise, or it was faster
     double score = 0; ///< weighted mean of the judged ratios' worths, see utility()
 };
 
 /// The widest floor at which a race tells much. The floor is libc's distance from itself: the far
-/// end of its interval, as the workloads are weighed. With a wider floor, a winner must lead the
+/// end of its interval, by the objective's weights. With a wider floor, a winner must lead the
 /// plain copy beyond doubt, or the plain copy wins. On an idle machine the floor is 1.05, on a
 /// shared one seldom 1.2. A limit of 1.5 would take real winners from a machine on which a sample
 /// in twenty is interrupted.
@@ -122,9 +124,9 @@ struct SizeResult {
     /// How often the winner was timed in this race, screening and run-off, under the workloads that
     /// count for it.
     std::size_t samples = 0;
-    /// How far the winner leads: the time of the runner-up, finalists[1], over its own, as the
-    /// ratio is weighed; 1 where it ran alone. Below 1 where the winner won a tie, or where
-    /// the runner-up loses more in one of the workloads.
+    /// The winner's lead: the time of the runner-up, finalists[1], over its own, by the objective's
+    /// weights; 1 where it ran alone. It can be below 1 if the winner won a tie, or if the
+    /// runner-up loses more in one of the workloads.
     Estimate lead{1, 1, 1};
     /// Noise hid which copy is the fastest (see kWidestFloor): the winner is the plain copy.
     bool undecided = false;
@@ -136,8 +138,8 @@ struct SizeResult {
 
 /// The lags behind the best that count as ties, as logarithms of the ratio.
 struct TieBand {
-    /// Lags up to this always tie: timings move as much where code or buffers move (another run,
-    /// the routine's build).
+    /// Lags up to this tie if the score does not lag by more than `never`. Timings move as much
+    /// where code or buffers move (another run, the routine's build).
     double always = 0.01;
     /// Larger lags never tie, however noisy the machine. Two runs may choose differently among tied
     /// candidates, but lose no more than this by it.
@@ -162,16 +164,16 @@ class Race {
 
     /// Adds `samples` log ratios to each entrant under each of these workloads. Shuffled entrants
     /// make up heats. libc takes part before each stretch of a heat and at its end. Then the heat
-    /// is put in the order of cache effects.
+    /// is put in the order of cache effects, and all of libc's timings lie among those of its own.
     void sample(const std::vector<Entrant>& entrants, int samples,
                 Weighed weighed = Weighed::from_start);
 
-    /// Sorts by falling weighted mean of the median ratios' worths (see utility). Workloads count
-    /// under which all entrants were sampled.
+    /// Sorts by falling weighted mean of the median ratios' worths (see utility). A workload counts
+    /// only if all entrants were sampled under it.
     void rank(std::vector<Entrant>& entrants, std::size_t objective = 0) const;
 
-    /// The best `keep` of the first objective, and half as many more for the other objectives,
-    /// which get at least one place each.
+    /// The best `keep` of the first objective, and at most half as many more for the others, each
+    /// of which has at least one place.
     std::vector<Entrant> best(const std::vector<Entrant>& entrants, std::size_t keep) const;
 
     /// Times the finalists anew, each in every round, and chooses for each objective. Ties go to
@@ -188,8 +190,8 @@ class Race {
         return run_offs(finalists, rounds, {{favourite}}, plain).front();
     }
 
-    /// libc's time over the entrant's in the last run-off, as the ratio is weighed; kLibcAgain: the
-    /// floor.
+    /// libc's time over the entrant's in the last run-off, by the objective's weights; kLibcAgain:
+    /// the floor.
     Estimate libc_over(Entrant entrant, std::size_t objective = 0) const {
         return exponentiate(
             run_off_->paired.mean_log_ratio(kLibc, entrant, objectives_[objective]));
@@ -204,7 +206,7 @@ class Race {
         return libc_over_by_round(entrant, objectives_[objective]);
     }
 
-    /// The other's time over the one's in the last run-off, both of which took part.
+    /// The other's time over the one's in the last run-off. Both must have run in it.
     Estimate lead(Entrant one, Entrant other, std::size_t objective = 0) const {
         return exponentiate(run_off_->paired.mean_log_ratio(other, one, objectives_[objective]));
     }

@@ -22,7 +22,7 @@ constexpr double kBeyondBearable = 4;
 /// worse than one that cannot copy one.
 constexpr double kRegretOfUnusable = 1e6;
 
-/// From so many of the best single pipelines a set is grown.
+/// The search starts from each of so many best single pipelines.
 constexpr std::size_t kStarts = 6;
 
 double score_of(const SizeScores& at_size, const RowCopy& copy) {
@@ -35,7 +35,7 @@ double score_of(const SizeScores& at_size, const RowCopy& copy) {
                           at_size.read[copy.of(Locality::uncached)]);
 }
 
-/// A set that senses: `past` goes on where its destination is uncached.
+/// A memset that senses: `past` goes on where its destination is uncached.
 RowCopy one_sided(std::size_t kept, std::size_t past) {
     return {{kept, kept, kept, past}, true};
 }
@@ -73,8 +73,9 @@ class Costs {
     bool usable(std::size_t size, const RowCopy& copy) const {
         return std::isfinite(regret(size, copy));
     }
-    /// The regrets of a copy by size. They are remembered, as a search goes through many sets that
-    /// allow the same copies.
+    /// The costs of a copy by size: its regrets, with the part beyond the bearable one counted
+    /// several times. They are remembered, as a search goes through many sets that allow the same
+    /// copies.
     const std::vector<double>& of(const RowCopy& copy) const {
         std::size_t key = copy.senses;
         for (const std::size_t one : copy.pipelines) key = key * pipelines() + one;
@@ -163,7 +164,8 @@ class Costs {
         }
         return best;
     }
-    /// The best of the values by pipeline, which are a `share` of all that counts.
+    /// The best value of a pipeline, less its handicap times `share`. The values are that part of
+    /// the score: one locality's, or all of it.
     double best_of(const std::vector<double>& values, double share) const {
         double best = -kNever;
         for (std::size_t i = 0; i < values.size(); ++i) {
@@ -367,8 +369,8 @@ std::vector<Row> choose_rows(const std::vector<SizeScores>& scores, const RowRul
     if (costs.sizes() == 0 || costs.pipelines() == 0) return {};
     std::vector<Row> rows;
     RowRules priced = rules;
-    // In small steps: a price that doubles may make two rows of five, where four would have served.
-    // Raised a hundred times, it is beyond every regret.
+    // In small steps: a doubled price may cut five rows to two, although four were allowed. Raised
+    // a hundred times, it is beyond every regret.
     constexpr double kDearer = 1.25;
     for (int i = 0; i < 100; ++i) {
         rows = SetSearch(costs, priced, timed, in_place).find();

@@ -56,8 +56,8 @@ struct SizeScores {
     /// By Locality, by pipeline: its share of that sum under the workloads of this locality, with
     /// the time of a probe included. Empty where no copy can sense.
     std::array<std::vector<double>, kLocalities> sensed = {};
-    /// Of sets, by pipeline: its share under the workloads that read an uncached one. It is missing
-    /// in `sensed`, as a call site takes the better one of the two pipelines there. Else empty.
+    /// Of memset alone, by pipeline: its share under workloads that read an uncached destination.
+    /// Else empty. `sensed` lacks it, because a call site takes the better of two pipelines there.
     std::vector<double> read = {};
 };
 
@@ -77,9 +77,9 @@ struct RowRules {
     double row_price = 0.02;
     double pipeline_price = 0.04; ///< of each distinct pipeline not in place, besides its rows
     std::vector<double> pipeline_prices = {}; ///< the same by pipeline; empty: alike
-    double sense_price = 0.02;                ///< of each row that senses, besides
-    /// Copies that sense look at the destination alone, as those of sets do: all but uncached ones
-    /// go on with one pipeline.
+    double sense_price = 0.02;                ///< of each row that senses, besides row_price
+    /// Copies that sense look at the destination alone, as those of memset do: all but uncached
+    /// ones go on with one pipeline.
     bool one_sided = false;
     /// By pipeline: it has to be better than the simplest by so much at each size. Otherwise an
     /// equally good pipeline would win by chance. Empty: all are 0. A row that senses has the mean
@@ -102,11 +102,11 @@ struct Row {
 ///
 /// The search for a set of pipelines starts from each of the best single ones. It adds, leaves out
 /// or exchanges one at a time for as long as that helps. For each set, dynamic programming over the
-/// sizes finds the cheapest rows. Where these are more than most_rows, or more than most_senses,
-/// the price rises until they are not.
+/// sizes finds the cheapest rows. While there are more rows than most_rows, their price rises. So
+/// does that of sensing while there are more distinct sensing copies than most_senses.
 ///
 /// `timed` are further copies to choose. `in_place` are pipelines that the routine has anyhow: they
-/// cost nothing and do not count. Empty where no set of most_pipelines can copy all sizes.
+/// cost nothing and do not count. Returns no rows if no set of most_pipelines can copy all sizes.
 std::vector<Row> choose_rows(const std::vector<SizeScores>& scores, const RowRules& rules = {},
                              const std::vector<TimedRowCopy>& timed = {},
                              const std::vector<std::size_t>& in_place = {});
@@ -115,8 +115,8 @@ std::vector<Row> choose_rows(const std::vector<SizeScores>& scores, const RowRul
 using Leads = std::function<bool(std::size_t size, const RowCopy& one, const RowCopy& other)>;
 
 /// `rows` without those of one size alone whose lead over a neighbour's copy there may be chance:
-/// the neighbour's row goes on. Among hundreds of scores of single sizes some look good by luck,
-/// which several sizes in a row do not.
+/// the neighbour's row goes on. Among hundreds of scores some sizes look good by luck. Several
+/// neighbouring sizes rarely do.
 std::vector<Row> without_chance_rows(std::vector<Row> rows, const Leads& leads);
 
 /// The distinct pipelines of rows, ascending.

@@ -25,11 +25,12 @@ struct Rigor {
         std::vector<int> ps, pd;
         bool has(const Candidate& candidate) const;
     };
-    /// Screening begins there in each family (RT LT ST PT); all: no family is dropped.
+    /// Each family (RT LT ST PT) is screened on this grid first. If it is everything, no family is
+    /// dropped.
     Grid coarse;
-    Grid fine;             ///< the part of the best families that is screened
-    int families;          ///< the best, so many of them
-    int screening_samples; ///< of each candidate before the first is dropped
+    Grid fine;             ///< the best families are then screened on this one
+    int families;          ///< so many of them; the other objectives add as many
+    int screening_samples; ///< of each candidate before the first cut
     struct Cut {
         int keep, samples; ///< the best `keep` so far get `samples` more
     };
@@ -39,9 +40,9 @@ struct Rigor {
     /// space. Then the best `planes` found there are screened with all prefetch sizes at the fine
     /// distances.
     int bases, planes;
-    /// Whether sizes that outgrow the caches take over the finalists of one that was searched, and
-    /// screen no others. So do sizes from kLargeCopy on that do not outgrow them: there nothing
-    /// changes with the size but the duration.
+    /// Whether sizes that outgrow the caches take over the finalists of all such sizes that are
+    /// done, and screen no others. Those from kLargeCopy on that do not outgrow them do so among
+    /// themselves: there nothing changes with the size but the duration.
     bool inherits;
     /// Whether all workloads that count are timed from the start, so that the log holds every
     /// candidate in every situation.
@@ -52,7 +53,7 @@ struct Rigor {
     /// The least number of a probe's readings under each workload: a percentile of fewer would be
     /// an extreme.
     std::size_t probe_readings;
-    std::size_t contestants; ///< pipelines that run at every size, see choose_contestants, at most
+    std::size_t contestants; ///< at most so many run at every size, see choose_contestants
     int contest_rounds;
     int exam_rounds;       ///< of the compiled routine beside libc, at each size
     int exams;             ///< at most: after each but the last, rows that lost are chosen anew
@@ -80,13 +81,14 @@ inline constexpr std::array kRigors = {"quick", "standard", "exhaustive"};
 /// quick, standard or exhaustive. Throws BadInput for anything else.
 Rigor parse_rigor(std::string_view text);
 
-/// Sizes from which on one sample takes some tenths of a millisecond, and about a millisecond.
+/// From the first of these sizes on, a sample takes some tenths of a millisecond. From the second
+/// on, it takes about one.
 inline constexpr std::size_t kModerateCopy = std::size_t{128} << 10,
                              kLargeCopy = std::size_t{1} << 20;
-/// Up to this size contests have all their rounds. With five rounds at 8 MiB, chance chose the copy
-/// of the sizes that 32 MiB of cache hold. In one of six searches it had 0.85 of libc. With nine
-/// rounds, one of three searches gave up sensing at that size (260 MiB of last cache). There
-/// sensing makes uncached copies 1.7 times as fast.
+/// Up to this size contests have all their rounds. Five rounds at 8 MiB left that row's copy to
+/// chance (32 MiB of cache). In one of six searches it had 0.85 of libc's speed. With nine rounds,
+/// one of three searches gave up sensing at that size (260 MiB of last cache). There sensing makes
+/// uncached copies 1.7 times as fast.
 inline constexpr std::size_t kContestedCopy = std::size_t{8} << 20;
 
 /// How a size's pipelines are searched. A standard search tries copies from kModerateCopy on as a
@@ -98,18 +100,18 @@ inline constexpr std::size_t kContestedCopy = std::size_t{8} << 20;
 /// between the evaluated ones.)
 Rigor rigor_at(const Rigor& rigor, std::size_t size);
 
-/// About the number of samples of candidates in the run-off of a size under a workload, and in the
-/// screening before it. It is for the progress line only. `from_start`: the workload does not wait
-/// for the last cut.
+/// About the number of candidates' samples in the run-off of a size under a workload. It is for the
+/// progress line only.
 std::size_t run_off_samples(const Rigor& rigor);
+/// The same in the screening before it. `from_start`: the workload does not wait for the last cut.
 std::size_t screening_samples(const Rigor& rigor, const std::vector<Candidate>& paper,
                               bool from_start, bool extended);
 
-/// The plain one of the space, if it is among these members of it, or kLibc.
+/// The index of the space's plain copy; kLibc if `entrants` lacks it.
 Entrant find_plain_copy(const std::vector<Candidate>& space, const std::vector<Entrant>& entrants);
 
-/// Times and chooses, for all objectives at once. `entrants` are the valid indices of `space`, the
-/// paper's; `extension` leads to others.
+/// Times and chooses, for all objectives at once. `entrants` are indices of `space` that copy
+/// right: the paper's, or finalists of other sizes. `extension` leads to others.
 ///
 /// `neighbours` are, by objective, the winners of the nearest sizes that are done, if any. They
 /// take part in the run-off and win ties, the first of them first. Other ties go to the simplest

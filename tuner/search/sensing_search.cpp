@@ -29,7 +29,7 @@ bool is_of_set(const asterope_copy& probe) {
 /// Sizes by index, each with its own threshold.
 using OwnThresholds = std::map<std::size_t, Threshold>;
 
-/// The sizes of `own` that can share a threshold, if no cached reading is above `cached`.
+/// The sizes of `own` that can share a threshold, of those with cached_ticks up to `cached`.
 SharedThreshold shared_below(const OwnThresholds& own, double cached) {
     SharedThreshold shared;
     double uncached = std::numeric_limits<double>::infinity();

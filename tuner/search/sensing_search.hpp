@@ -41,11 +41,12 @@ struct SharedThreshold {
     std::vector<std::size_t> sizes = {};
 };
 
-/// The threshold that as many sizes as possible share, by the readings at each. The time of a
-/// probe depends on the place of data, not on its amount. So larger sizes without a threshold of
-/// their own use it, too, if four of five of their uncached readings exceed it. Data of these sizes
-/// does not stay in a cache that other machines share. The timing of copies tells whether one
-/// should sense there. Empty where no size has cached and uncached readings that differ.
+/// The threshold that as many sizes as possible share, by the readings at each. The time of a probe
+/// depends on the place of data, not on its amount. So larger sizes without a threshold of their
+/// own use it, too, if four of five of their uncached readings exceed it. (Data that large leaves a
+/// cache that other virtual machines use, too, and seldom reads as cached.) The timing of copies
+/// tells whether one should sense there. Empty where no size has cached and uncached readings that
+/// differ.
 std::optional<SharedThreshold> common_threshold(const std::vector<Readings>& by_size);
 
 /// The number of pipelines behind a probe. It is 2, or 3 where the probe looks at the destination
@@ -69,8 +70,8 @@ struct SensingCopy {
 
     /// `probe->copy` gets the address of these.
     asterope_sensing arguments() const;
-    /// `arguments` must outlive it. Its cache effect is the cold pipeline's. That of a set is the
-    /// hot one's, which it takes in new memory and until its call site has a finding.
+    /// `arguments` must outlive it. Its cache effect is the cold pipeline's. A memset has the hot
+    /// one's. It takes that one in new memory, and until it has learned its call site's stores.
     TimedCopy timed(const asterope_sensing& arguments) const;
     /// "source 4 > 187: YMM T NT T0 2 16, else YMM T T none 0 0"; with a third pipeline
     /// "each 4 > 187: YMM T NT T0 2 16, fetch REP_MOVSB T T none 0 0, else YMM T T none 0 0"; a

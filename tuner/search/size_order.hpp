@@ -9,13 +9,13 @@
 
 namespace asterope {
 
-/// The largest size that every search evaluates.
+/// The largest usual size. Some rigors add larger ones; a quick search may do without this one.
 inline constexpr std::size_t kUsualLargest = std::size_t{32} << 20;
 
 /// See default_sizes.
 inline constexpr std::size_t kAllCoarseSizes = 0, kNoCoarseSizes = ~std::size_t{0};
 
-/// Powers of two from 128 bytes to 32 MiB, but powers of four from the size `coarse_from` on.
+/// Powers of two from 128 bytes to 32 MiB, but every second one from the size `coarse_from` on.
 /// Within that range it adds sizes just below and above each cache's size (an eighth of it), where
 /// the fastest copy changes. Where all are coarse it adds none, and has no 32 MiB if the last cache
 /// holds both sides of such a copy. Then 64 MiB and 256 MiB, up to `largest`: arrays and frames are

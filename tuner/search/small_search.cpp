@@ -15,13 +15,13 @@
 namespace asterope {
 
 Weights small_weights(Operation operation) {
-    // Page ends count a quarter of all. Few calls stand at such a page's end. But a program whose
-    // buffer lies there makes only such calls, and a masked move takes hundreds of cycles for each.
-    // In a mix, which has the mispredicted branches of other copies, too, it had 0.18 of libc's
-    // speed there. With a reader it had 0.30 (a Xeon with AMX), and elsewhere about 1.4 on average.
-    // By these figures it would still win with a seventh. With a quarter no copy that falls so deep
-    // wins by its gains elsewhere. One that is 10 % slower there, as it looks for the page's end,
-    // loses 2.5 % by it.
+    // Page ends count a quarter of all. Few calls end at a page whose next page must not be
+    // touched. But a program whose buffer lies there makes only such calls, and a masked move takes
+    // hundreds of cycles for each. In a mix, which has the mispredicted branches of other copies,
+    // too, it had 0.18 of libc's speed there. With a reader it had 0.30 (a Xeon with AMX), and
+    // elsewhere about 1.4 on average. By these figures it would still win with a seventh. With a
+    // quarter no copy that falls so deep wins by its gains elsewhere. One that is 10 % slower
+    // there, as it looks for the page's end, loses 2.5 % by it.
     //
     // A masked set has no source that a page's end could hold up, and had 0.97 to 1.17 there. Page
     // ends keep no set from winning, so for sets they are one mix of many.
@@ -31,8 +31,8 @@ Weights small_weights(Operation operation) {
     const bool sets = !facts_of(operation).reads;
     const double mix = 1.0 / 8, single = 1.0 / (sets ? 8 : 4), page_ends = 2.0 / (sets ? 16 : 3);
     // In the first cache, half counts for sizes that are all equally frequent. The fleet's mix
-    // seldom mispredicted the branch of one class of sizes. A set chosen by it took sets of 1 to 63
-    // bytes 2.2 times as long as libc's.
+    // seldom mispredicted the branch of one class of sizes. The memset that it chose took 2.2 times
+    // libc's time for 1 to 63 bytes.
     return {{Workload::mix_l1, mix / 2},
             {Workload::spread, mix / 2},
             {Workload::mix_l2, mix},
@@ -134,7 +134,7 @@ SmallResults search_small(const std::vector<Entrant>& entrants, Entrant plain,
             if (first && !contains(finalists, one)) finalists.push_back(one);
         }
     }
-    // No copy is simpler than another by so much that it should cost a percent of every call.
+    // The tie band is narrow. A simpler copy is not worth a percent of every call.
     constexpr double kTie = 0.002;
     const std::vector<SizeResult> results =
         race.run_offs(finalists, 2 * rigor.rounds,

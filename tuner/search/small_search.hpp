@@ -29,12 +29,12 @@ using ShapeOf = std::function<std::string(Entrant)>;
 
 /// The callers of an entry point, and the situations that their small copies meet.
 struct SmallCallers {
-    Workload told; ///< of the entry point
+    Workload told; ///< their entry point serves this workload
     Weights weights;
 };
 
-/// All entry points' callers. Masked moves suit cached data that is not read (hot): a reader would
-/// have to wait for them.
+/// All entry points' callers. They need other small copies: masked moves suit hot data, but a
+/// reader must wait for them.
 std::vector<SmallCallers> small_callers();
 
 /// The small copies that a search found. Entry points have a copy of their own only where it is
@@ -48,11 +48,12 @@ struct SmallResults {
 /// is the fastest, if it is one of them.
 ///
 /// With `shape_of`, the best of each shape are among the finalists. Under `fixed` and `fixed_read`
-/// each size is then timed for itself. A copy's worth is half the mean over the sizes and half the
-/// mean of its three worst. A program that copies one size again and again meets that one alone.
+/// each size is then timed for itself. Under these two, a worth is half the mean over the sizes and
+/// half that of the three worst. A program may copy one size alone.
 ///
-/// `standing`, if it is an entrant, wins unless it is beaten by more than doubt_of(). `callers`:
-/// the entry points that may have copies of their own. Throws Failure where `entrants` is empty.
+/// `standing`, if it is an entrant, wins unless it is beaten by more than doubt_of(), or `plain`
+/// wins. `callers`: the entry points that may have copies of their own. Throws Failure where
+/// `entrants` is empty.
 SmallResults search_small(const std::vector<Entrant>& entrants, Entrant plain,
                           const Weights& weights, const Rigor& rigor, const std::mt19937_64& random,
                           const TimedCopies& timings, const ShapeOf& shape_of = nullptr,

@@ -1,4 +1,4 @@
-// The spaces of one operation in a run: all that is searched, less the copies that fail here.
+// The spaces of one operation in a run, and the copies of them that copy right here.
 #pragma once
 
 #include <functional>
@@ -30,11 +30,12 @@ struct Spaces {
            Operation operation = Operation::copy,
            const std::optional<Invalids>& known = std::nullopt);
 
-    /// 16 hexadecimal digits over the names of all that may be timed, in their order. Copies of
-    /// overlapping buffers are left out: older logs do not know them and lack their step.
+    /// 16 hexadecimal digits over the names of all pipelines, of the other members that copy right,
+    /// and of the invalid ones, in their order. Copies of overlapping buffers are left out: older
+    /// logs do not know them and lack their step.
     std::string hash() const;
 
-    std::vector<Candidate> space;  ///< pipelines: the paper's first, then the extension's
+    std::vector<Candidate> space;  ///< all pipelines: the paper's first, then the extension's
     std::vector<Entrant> entrants; ///< those of the paper's that copy right
     Extension extension;           ///< empty functions where not extended
     /// Whether a member of `space` copies right.
@@ -48,7 +49,7 @@ struct Spaces {
     bool senses; ///< copies that sense are tried
 
   private:
-    /// The members of `count` that copy wrongly: by `verify`, or by an earlier run.
+    /// Marks the wrong ones of `count` copies. `verify` or an earlier run names them.
     using Wrong = std::vector<bool>;
     Wrong wrong(std::size_t count, const std::function<std::string(std::size_t)>& name,
                 const std::function<std::vector<Invalid>()>& verify);

@@ -10,9 +10,9 @@ namespace asterope {
 
 /// The utility of `log_ratio`, the logarithm of the reference's time over the copy's. It is
 /// `log_ratio` itself where the copy gains or its loss is inside the `noise`. Each further percent
-/// of a loss counts up to kLossFactor times. The change is smooth, over kLossOnset. With a sudden
-/// jump, losses of 4 % and of 14 % on the same side of it would count alike. Noise would decide on
-/// which side a copy is.
+/// of a loss counts up to kLossFactor times. The change is smooth, over kLossOnset. (Rejected: a
+/// sudden jump. Losses of 4 % and 14 % beyond it would count alike, and noise would decide which
+/// copies cross it.)
 inline double utility(double log_ratio, double noise = kLossNoise) {
     const double loss = std::max(0.0, -log_ratio - noise);
     return log_ratio - (kLossFactor - 1) * loss * loss / (loss + kLossOnset);
@@ -23,8 +23,8 @@ inline double utility(double log_ratio, double noise = kLossNoise) {
 /// to run all small copies of one size moved by as much beside libc.
 inline constexpr double kPlacementNs = 0.5;
 
-/// The logarithm of the reference's time over the copy's, `ns`. Both are first brought nearer to
-/// each other, by the time that their placement may cost.
+/// The logarithm of `ratio`, the reference's time over the copy's, which is `ns`. The reference's
+/// time is first brought nearer to the copy's, by the time that placement may cost.
 inline double beyond_placement(double ratio, double ns) {
     const double difference = ns * ratio - ns;
     const double beyond = std::max(0.0, std::abs(difference) - kPlacementNs);
