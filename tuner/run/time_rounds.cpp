@@ -21,7 +21,7 @@ Paired time_rounds(const RoundsAsked& asked, RunTimings& timings, WatchedTimings
         },
         asked.cache_effect,
         [&] {
-            if (asked.watched) return timings.round_ended().again;
+            if (asked.repeats_disturbed) return timings.round_ended().again;
             timings.progress.advance(asked.sample_seconds *
                                      static_cast<double>(asked.entrants.size()));
             return false;
