@@ -59,14 +59,14 @@ TEST(ClearlyBetter, is_the_copy_that_leads_by_most_beyond_the_noise_floor) {
     }
 }
 
-TEST(ClearlyBetterThanTold, is_judged_by_what_the_told_entry_point_took) {
-    EXPECT_FALSE(clearly_better_than_told(cell(1, 3)));
+TEST(ClearlyBetterThanEntryPoint, is_judged_by_the_time_of_the_entry_point) {
+    EXPECT_FALSE(clearly_better_than_entry_point(cell(1, 3)));
     Cell one = cell(1, 1.5);
-    for (CopyResult& copy : one.copies) copy.versus_told = about(copy.ratio.median / 1.2);
-    EXPECT_EQ(clearly_better_than_told(one)->copy, "other");
-    EXPECT_DOUBLE_EQ(clearly_better_than_told(one)->factor, 1.25);
-    for (CopyResult& copy : one.copies) copy.versus_told = about(copy.ratio.median / 1.6);
-    EXPECT_EQ(clearly_better_than_told(one)->copy, "");
+    for (CopyResult& copy : one.copies) copy.versus_entry_point = about(copy.ratio.median / 1.2);
+    EXPECT_EQ(clearly_better_than_entry_point(one)->copy, "other");
+    EXPECT_DOUBLE_EQ(clearly_better_than_entry_point(one)->factor, 1.25);
+    for (CopyResult& copy : one.copies) copy.versus_entry_point = about(copy.ratio.median / 1.6);
+    EXPECT_EQ(clearly_better_than_entry_point(one)->copy, "");
 }
 
 TEST(SummaryText, counts_cells_by_suite_and_names_the_worst_of_each_kind) {

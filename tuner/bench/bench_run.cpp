@@ -39,19 +39,19 @@ void require_memory(std::size_t bytes, const std::string& needs, std::size_t mos
                    " that may be taken: make it smaller");
 }
 
-int BenchRun::start(int cpu, bool alone) {
+int BenchRun::start(int cpu, bool one_process) {
     const int pinned = pin_to_cpu(cpu);
-    start_clock(alone && machine_.cpu.invariant_tsc);
+    start_clock(one_process && machine_.cpu.invariant_tsc);
     catch_interrupts();
     timings_.go_on_with(source_.emplace(DisturbanceMonitor(pinned)));
     return pinned;
 }
 
-double BenchRun::expected_seconds(const Job& job) const {
+double BenchRun::expected_cost(const Job& job) const {
     const auto part = [&](const Contender& one) { return takes_part(one, job); };
     // libc a second time
     const auto entrants = std::ranges::count_if(contenders_, part) + 1;
-    return job.sample_seconds * static_cast<double>(entrants);
+    return job.sample_cost * static_cast<double>(entrants);
 }
 
 void BenchRun::print(const std::string& text) {
@@ -83,24 +83,24 @@ std::vector<Cell> BenchRun::measure(const Job& job) {
     }
     std::vector<int> entrants = ran;
     entrants.push_back(libc_again);
-    const bool alone = job.threads == 1 &&
-                       std::ranges::none_of(ran, [&](int who) { return contender(who).threaded; });
+    const auto is_threaded = [&](int who) { return contender(who).threaded; };
+    const bool one_thread = job.threads == 1 && std::ranges::none_of(ran, is_threaded);
     const auto cache_effect = [&](int entrant) { return entrant == libc_again ? libc : entrant; };
     if (job.prepare) job.prepare();
     const Paired paired =
         time_rounds({.entrants = entrants,
                      .rounds = rounds_,
-                     .sample_seconds = job.sample_seconds,
+                     .sample_seconds = job.sample_cost,
                      .time =
                          [&](int entrant, std::uint64_t round) {
                              const Calling calling(contender(entrant).name);
                              return job.time(contender(entrant), round, cache_effect(entrant));
                          },
                      .cache_effect = cache_effect,
-                     .watched = alone},
+                     .repeats_disturbed = one_thread},
                     timings_, *source_);
 
-    const auto told = std::ranges::find_if(
+    const auto entry_point = std::ranges::find_if(
         ran, [&](int who) { return contender(who).ours && !contender(who).workloads.empty(); });
     std::vector<Cell> cells;
     for (std::size_t part = 0; part < job.labels.size(); ++part) {
@@ -120,7 +120,8 @@ std::vector<Cell> BenchRun::measure(const Job& job) {
                                    .versus = paired.ratio(routine, who, part),
                                    .reference = one.reference,
                                    .rival = !one.threaded && !one.ours});
-            if (told != ran.end()) cell.copies.back().versus_told = paired.ratio(*told, who, part);
+            if (entry_point == ran.end()) continue;
+            cell.copies.back().versus_entry_point = paired.ratio(*entry_point, who, part);
         }
         cells.push_back(std::move(cell));
     }
@@ -135,7 +136,8 @@ void BenchRun::warn() const {
     timings_.disturbed_rounds().warn("these figures are");
 }
 
-std::function<int()> watched(const RoutineOptions& routine, const std::function<void()>& work) {
+std::function<int()> in_child_process(const RoutineOptions& routine,
+                                      const std::function<void()>& work) {
     return [&routine, work] {
         routine_library(routine); // built in this process, if at all, and deleted at its end
         return run_watched({"asterope-bench", "interrupted"}, [&] {

@@ -1,5 +1,4 @@
-// Times jobs for a whole command and prints their tables. They are the suites' tables, or an
-// application's, in which libc's copy and the verified routine take turns.
+// Times the jobs of a command and prints their tables, of suites or of an application.
 #pragma once
 
 #include <functional>
@@ -32,21 +31,22 @@ class BenchRun {
     /// The memory that may be taken, in bytes: half of all where the system does not say.
     std::size_t bytes_that_may_be_taken() const;
 
-    /// Starts the clock, and notes interrupts from now on. `cpu`: to be pinned to, negative: the
-    /// last one allowed. `alone`: no process on another CPU is timed. Such a process has another
-    /// time stamp counter, so the system's clock is read then. Returns the CPU.
-    int start(int cpu, bool alone = true);
+    /// Pins this process to `cpu`, or to the last CPU allowed if negative. Returns that CPU. Starts
+    /// the clock and notes interrupts. If not `one_process`, a process on another CPU is timed too.
+    /// Time stamp counters may differ between CPUs, so the system's clock is read then.
+    int start(int cpu, bool one_process = true);
 
-    /// Adds to the plan. `seconds`: expected_seconds() of a job, or of several.
-    void plan(double seconds) { timings_.progress.plan("", seconds * rounds_); }
-    /// About how long a round of the job takes, in the unit of Job::sample_seconds.
-    double expected_seconds(const Job& job) const;
+    /// Adds to the plan. `cost`: expected_cost() of a job, or of several.
+    void plan(double cost) { timings_.progress.plan("", cost * rounds_); }
+    /// About the cost of a round of the job, in the unit of Job::sample_cost.
+    double expected_cost(const Job& job) const;
     /// Prints the table's header; without a table, neither header nor rows are printed.
     void begin(std::shared_ptr<Table> table);
-    /// Times all copies of the job in paired rounds and prints the rows. libc runs under two names,
-    /// and each copy has its own cache effect. Disturbed rounds are timed again, as in a search,
-    /// unless other threads copy: the watch sees this thread alone, which waits for them. Returns
-    /// a cell for each label.
+    /// Times all copies of the job in paired rounds and prints the rows. libc is two entrants of
+    /// one name. Each copy has its own cache effect, so the two stand side by side in each round,
+    /// and the floor compares neighbours. Disturbed rounds are timed again, as in a search, unless
+    /// other threads copy: the monitor sees this thread alone, which waits for them. Returns a cell
+    /// for each label.
     std::vector<Cell> measure(const Job& job);
     void end(); ///< ends the table
 
@@ -80,8 +80,10 @@ std::size_t settling_bytes_of(const Machine& machine);
 /// Bytes of an application's copies that are timed in one turn of one of them.
 inline constexpr std::size_t kTimedBytes = std::size_t{32} << 20;
 
-/// The work of such a command, watched: a routine that crashes or hangs is named.
-std::function<int()> watched(const RoutineOptions& routine, const std::function<void()>& work);
+/// Wraps an application's command so that it runs in a child process. The parent names a routine
+/// that crashes or hangs.
+std::function<int()> in_child_process(const RoutineOptions& routine,
+                                      const std::function<void()>& work);
 
 /// The subcommands that time copies inside applications.
 Subcommand add_cache_command(CLI::App& app);

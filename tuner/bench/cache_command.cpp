@@ -60,6 +60,7 @@ void run_cache(const CacheOptions& options) {
                 "against itself.\n",
                 format_size(file_bytes).c_str(), kMisses, options.routine.symbol().c_str(),
                 run.machine().libc.c_str(), options.routine.rounds, cpu);
+    // 2 jobs, read and used, of 3 entrants: libc, the routine, libc again
     run.plan(static_cast<double>(blocks.size() * sizes.size()) * 2 * 3);
     run.begin(plain_table("block    read", 27, TimeUnit::microseconds));
     GeometricMean ratios[2];
@@ -72,7 +73,7 @@ void run_cache(const CacheOptions& options) {
                     formatted("%-8s %-8s %s", format_size(block).c_str(), format_size(size).c_str(),
                               consume ? "and used" : "read");
                 Job job{"cache", "cache", {label}, size};
-                job.sample_seconds = 1;
+                job.sample_cost = 1;
                 job.time = [&](const Contender& contender, std::uint64_t, int) -> PartSeconds {
                     reader.run(contender.copy, times_for(settling_bytes_of(run.machine()), size),
                                consume, true);
@@ -106,7 +107,7 @@ Subcommand add_cache_command(CLI::App& app) {
     add_option(command, "--file", &options->file, "bytes of the file, and of the cache", "N",
                {.shows_default = true});
     add_options(command, options->routine);
-    return {command, watched(options->routine, [options] { run_cache(*options); })};
+    return {command, in_child_process(options->routine, [options] { run_cache(*options); })};
 }
 
 } // namespace asterope

@@ -19,13 +19,14 @@ inline constexpr const char* kRoutineName = "asterope";
 struct CopyResult {
     std::string copy;
     /// Seconds a call, median over the rounds. With several threads, it is the time between two
-    /// successive ends of calls, of any thread.
+    /// successive ends of calls, of any thread. Inside applications, it is that of all cycles
+    /// (locality), of a read (cache), of a message or its part (messages).
     double seconds;
     Estimate ratio;  ///< libc's time over its own
     Estimate versus; ///< the routine's time over its own
-    /// The time of the routine's entry point for the cell's workload over its own; empty without
-    /// such an entry point.
-    std::optional<Estimate> versus_told = std::nullopt;
+    /// The time of the routine's entry point for this workload, divided by this copy's time. Empty
+    /// where no such entry point ran.
+    std::optional<Estimate> versus_entry_point = std::nullopt;
     bool reference = false; ///< the routine is judged by it, as by libc
     bool rival = true;      ///< another's copy, on one thread: the routine competes with it
 };

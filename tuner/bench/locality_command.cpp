@@ -167,7 +167,9 @@ void run_locality(const LocalityOptions& options) {
     const int cpu = run.start(options.routine.cpu);
     print_head(options.routine, run, options.preset, cpu, rows[0],
                !request.repCount && options.preset != 3, wanted.size() - rows.size());
+    // The job tells move by its name and never calls its copy; any function will do.
     run.add({kMove, "hands on the data", libc_move()});
+    // 4 entrants: libc, the routine, move, libc again
     for (const Locality& row : rows) run.plan(4 * work_of(row));
     run.begin(std::make_unique<LocalityTable>(options.routine.symbol()));
     std::vector<Cell> totals;
@@ -209,7 +211,7 @@ Subcommand add_locality_command(CLI::App& app) {
         "keeps the machine alive",
         "SIZE");
     add_options(command, options->routine);
-    return {command, watched(options->routine, [options] { run_locality(*options); })};
+    return {command, in_child_process(options->routine, [options] { run_locality(*options); })};
 }
 
 } // namespace asterope

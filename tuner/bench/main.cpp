@@ -69,7 +69,7 @@ void measure_suites(const Options& options, const Request& request, const Settin
 
     for (const std::vector<Suite>* all : {&suites, &on_threads}) {
         for (const Suite& suite : *all) {
-            for (const Job& job : suite.jobs) run.plan(run.expected_seconds(job));
+            for (const Job& job : suite.jobs) run.plan(run.expected_cost(job));
         }
     }
     measure_all(run, suites, options.brief, cells);

@@ -64,7 +64,7 @@ void run_messages(const MessagesOptions& options) {
                 options.routine.symbol().c_str(), run.machine().libc.c_str(),
                 options.routine.rounds, publisher_cpu, subscriber_cpu,
                 subscriber_cpu == publisher_cpu ? " as well: each waits for the other to run" : "");
-    run.plan(static_cast<double>(rings.size() * sizes.size()) * 3);
+    run.plan(static_cast<double>(rings.size() * sizes.size()) * 3); // libc, the routine, libc again
     run.begin(plain_table("ring     message  step      ", 29, TimeUnit::microseconds));
     GeometricMean ratios;
     for (const std::size_t ring : rings) {
@@ -72,7 +72,7 @@ void run_messages(const MessagesOptions& options) {
             MessagePair pair(ring, size, subscriber_cpu);
             Job job{"messages", "messages", labels_of(ring, size), size};
             job.threads = 2; // two processes copy: this one does not see the other's disturbances
-            job.sample_seconds = 1;
+            job.sample_cost = 1;
             job.time = [&](const Contender& contender, std::uint64_t, int) -> PartSeconds {
                 const MessageTimes times =
                     pair.run({contender.name, contender.copy},
@@ -103,7 +103,7 @@ Subcommand add_messages_command(CLI::App& app) {
                "each message goes where none has been for long",
                "LIST", {.shows_default = true});
     add_options(command, options->routine);
-    return {command, watched(options->routine, [options] { run_messages(*options); })};
+    return {command, in_child_process(options->routine, [options] { run_messages(*options); })};
 }
 
 } // namespace asterope

@@ -22,8 +22,8 @@ std::vector<Workload> workloads_of(const Weights& weights) {
     return workloads;
 }
 
-/// The workloads for which this name asks the suite `sizes`: one by its own name, or those of
-/// balanced. Empty for another name.
+/// The workloads that a name in --suite adds to `sizes`: that workload, or all of balanced. Empty
+/// for another name.
 std::vector<Workload> workloads_named(const std::string& name, Operation operation) {
     const std::vector<Workload> of_sets(kSets.begin(), kSets.end());
     if (name == "balanced" && !facts_of(operation).reads) return of_sets;
@@ -83,13 +83,11 @@ void add_options(CLI::App& app, Options& options) {
         "by workload; aliased: the same where buffers alias modulo 4096; misalignment: a grid of "
         "misaligned sources and destinations; mix: copies of unpredictable sizes, as calls count, "
         "at page ends, and as bytes count; fixed: small copies of one size at a time; states: one "
-        "buffer from untouched pages on, cached buffers in turn with a producer's (of memset, with "
-        "uncached ones), across a page's end, sizes that are all equally likely; overlap: memmove "
-        "within cached buffers, shifted "
-        "by 1 "
-        "byte to 3 pages up and down; threads: 1 to all CPUs at once; all. Of memset there are "
-        "workloads, sizes, misalignment, mix, fixed and states. Or workloads, under which it runs "
-        "sizes: " +
+        "new buffer after its first calls, cached buffers in turn with a producer's (of memset, "
+        "with uncached ones), across a page's end, sizes that are all equally likely; overlap: "
+        "memmove within cached buffers, shifted by 1 byte to 3 pages up and down; threads: 1 to "
+        "all CPUs at once; all. Of memset there are workloads, sizes, misalignment, mix, fixed and "
+        "states. Or workloads, under which it runs sizes: " +
             names_of(WorkloadFamily::one_size) +
             ", or balanced, all that count for it; else it runs sizes under the profile's "
             "workloads, or hot, hot_read, cold, consume and their walks",
@@ -99,9 +97,9 @@ void add_options(CLI::App& app, Options& options) {
     add_option(app, "--sizes", &options.sizes, "bytes a call, K, M, G for powers of 1024", "LIST");
     add_option(app, "--json", &options.json, "write the results there too", "FILE");
     add_option(app, "--check", &options.check,
-               "exit with 1 and name the cells where the routine's ratio to libc, or to a faster "
-               "--reference, is under MIN: with its whole interval, so that noise alone "
-               "cannot fail it",
+               "exit with 1 and name the cells where the whole interval of the routine's ratio to "
+               "libc, or to a faster --reference, is under MIN. From 6 rounds on, chance fails at "
+               "most one in 40 of the cells whose true ratio is MIN",
                "MIN", {.within = {{0.001, 1000.0}}});
     add_option(app, "--brief", &options.brief, "print a few lines instead of the tables");
     mark_as_expert(app, {"--rounds", "--cpu", "--reference", "--recording", "--check"});
@@ -128,7 +126,7 @@ Request read_request(const Options& options) {
     const Operation operation = options.routine.operation;
     Request request;
     std::set<std::string> suites;
-    std::vector<Workload> alone; // named one by one
+    std::vector<Workload> singly_named;
     for (const std::string& name : options.suites) {
         const NamedSuite* suite = find_in(kSuites, name, &NamedSuite::name);
         if (name == "all") {
@@ -139,7 +137,7 @@ Request read_request(const Options& options) {
             const std::vector<Workload> named = workloads_named(name, operation);
             if (suite || named.empty()) refuse_suite(name, operation);
             request.workloads.insert(request.workloads.end(), named.begin(), named.end());
-            if (named.size() == 1) alone.push_back(named.front());
+            if (named.size() == 1) singly_named.push_back(named.front());
             suites.insert("sizes");
         }
     }
@@ -170,8 +168,8 @@ Request read_request(const Options& options) {
                                         ? of_profile
                                         : parse_size_list(suite.sizes);
     }
-    if (request.workloads.size() == 1) alone = request.workloads; // the profile's as well
-    for (const Workload one : alone) {
+    if (request.workloads.size() == 1) singly_named = request.workloads; // the profile's as well
+    for (const Workload one : singly_named) {
         if (request.has("sizes")) refuse_untimed(one, request.sizes.at("sizes"));
     }
     return request;

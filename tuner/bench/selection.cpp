@@ -141,8 +141,9 @@ void add_options(CLI::App& app, PeerOptions& options) {
                std::string("NAMES|") + kExternalCopyForm, {.may_be_repeated = true});
     add_option(app, "--reference", &options.references,
                "one more copy that the routine is judged by, such as a newer glibc's memcpy in a "
-               "shared object: in sums and under --check, the better of libc and the references "
-               "counts; may be repeated. One that cannot be used ends the run",
+               "shared object: in the summary's worst ratio, --brief and --check, the better of "
+               "libc and the references counts; may be repeated. One that cannot be used ends the "
+               "run",
                kExternalCopyForm, {.may_be_repeated = true});
 }
 

@@ -1,5 +1,5 @@
-// The suite states. In its cells a routine may stay slow if it chooses by the caches' state or by
-// classes of sizes.
+// The suite states. Here a routine may keep a wrong choice: it chose by an earlier cache state, or
+// by a class of sizes.
 #include <memory>
 
 #include "base/size_text.hpp"
@@ -22,8 +22,8 @@ constexpr std::pair<std::size_t, std::size_t> kRanges[] = {
     {1, 63}, {1, 48}, {16, 64}, {0, 1}, {0, 8}};
 constexpr std::size_t kAcrossPages[] = {256, 600, 800, 1000};
 
-/// A sample alternates between this many calls on cached buffers and as many on a producer's, or
-/// sets of uncached ones. So a guess by the last calls' findings is often wrong.
+/// A sample alternates blocks of so many calls. One is on cached buffers, the next on sources just
+/// written (for memset: on uncached buffers). So a guess by the last calls is often wrong.
 constexpr std::size_t kInTurn[] = {1, 8, 17};
 constexpr std::size_t kLeastSensed = std::size_t{16} << 10; ///< bytes; smaller ones never sense
 constexpr std::size_t kMostInTurn = std::size_t{4} << 20;   ///< larger ones take long
@@ -65,7 +65,7 @@ Job in_turn(const Setting& setting, const Arena& arena, std::size_t size, std::s
             size};
     const auto place =
         std::make_shared<std::size_t>(0); // shared: each sample walks on from the last
-    job.sample_seconds = 12 * static_cast<double>(kInTurn[2] * size) / kBytesPerSecond;
+    job.sample_cost = 12 * static_cast<double>(kInTurn[2] * size) / kBytesPerSecond;
     job.time = [=, &setting, &arena](const Contender& contender, std::uint64_t,
                                      int) -> PartSeconds {
         return {time_in_turn(arena, setting.timed(contender), size, turn, produced, *place)};
@@ -117,7 +117,7 @@ std::vector<Suite> state_suites(const Setting& setting, const Arena& arena,
         spread.push_back(of_range(setting, arena, least, most));
     }
     std::vector<Suite> suites;
-    suites.push_back(suite_of("one buffer, from untouched pages on", setting, std::move(again)));
+    suites.push_back(suite_of("one new buffer, after its first calls", setting, std::move(again)));
     if (!turns.empty()) {
         suites.push_back(suite_of(facts_of(setting.operation).reads
                                       ? "cached buffers in turn with a producer's"

@@ -1,4 +1,4 @@
-// The suites: tables of cells, each with its way to time a copy.
+// A suite is a table and its jobs. Each job times copies for one cell or several.
 #pragma once
 
 #include <array>
@@ -27,8 +27,8 @@ inline constexpr double kBytesPerSecond = 8e9;
 /// The seconds of each part of a sample, the whole first.
 using PartSeconds = std::vector<double>;
 
-/// Copies that are timed in the same rounds. Each label gets a cell: one for most jobs, one for
-/// each part of an application's samples.
+/// Copies that are timed in the same rounds. Most jobs have one label and one cell. An
+/// application's job may have one for the whole sample and one for each part.
 struct Job {
     std::string suite, workload;
     std::vector<std::string> labels; ///< of the cells, the whole's first
@@ -36,13 +36,13 @@ struct Job {
     int threads = 1;
     std::string weighting = ""; ///< "calls" or "bytes" of a mix
     bool moves = false;         ///< buffers overlap: copies without a memmove take no part
-    /// About how long a sample takes, with its untimed parts. It serves the progress line only: in
-    /// seconds, or in any unit that all jobs of a run share.
-    double sample_seconds = 0;
+    /// About the relative cost of a sample, with its untimed parts. It serves the progress line
+    /// alone, so any unit common to all jobs will do.
+    double sample_cost = 0;
     /// Prepares the first sample; may be empty.
     std::function<void()> prepare = nullptr;
-    /// Seconds a call, in one sample of the contender: of each label. `cache_effect`: see
-    /// Stopwatch::time; each contender has its own.
+    /// Takes one sample of the contender. Returns a time for each label, as CopyResult::seconds.
+    /// `cache_effect`: see Stopwatch::time; each contender has its own.
     std::function<PartSeconds(const Contender& contender, std::uint64_t round, int cache_effect)>
         time = nullptr;
 };
@@ -74,7 +74,8 @@ struct RepeatedCall {
     const char* source;
     std::shared_ptr<FreshMemory> memory = nullptr; ///< where the destination is, if it is fresh
 };
-/// The job, with samples of as many such calls as libc makes in about `seconds`.
+/// The job. A sample makes as many RepeatedCalls as libc makes in about `seconds`, but at least
+/// `least_calls`. Untimed calls come first.
 Job repeated_job(Job job, const Setting& setting, double seconds, std::size_t least_calls,
                  std::function<RepeatedCall(std::uint64_t round)> place);
 
@@ -82,9 +83,9 @@ Job repeated_job(Job job, const Setting& setting, double seconds, std::size_t le
 /// some job.
 Suite suite_of(const std::string& title, const Setting& setting, std::vector<Job> jobs);
 
-/// One buffer of each of `sizes` again and again, at first on untouched pages, and cached buffers
-/// in turn with a producer's. Then buffers across a page's end, and unpredictable small sizes, all
-/// equally likely.
+/// Calls on one buffer whose first, untimed calls touched its pages. Then blocks of calls on cached
+/// buffers alternate with blocks on sources just written (for memset: on uncached buffers). Then
+/// buffers across a page's end, and unpredictable small sizes, all equally likely.
 std::vector<Suite> state_suites(const Setting& setting, const Arena& arena,
                                 const std::vector<std::size_t>& sizes);
 
@@ -94,15 +95,15 @@ struct NamedSuite {
     /// Its tables, of ascending sizes. Null: see thread_suites().
     std::vector<Suite> (*make)(const Setting& setting, const Arena& arena,
                                const std::vector<std::size_t>& sizes);
-    const char* sizes;   ///< by default
-    bool takes_profiles; ///< those of a profile instead, if there is one
+    const char* sizes;   ///< used without --sizes
+    bool takes_profiles; ///< a profile's sizes replace the default sizes
     bool of_sets; ///< it needs no source, and no function of the routine that only copies have
 };
 
 extern const std::array<NamedSuite, 9> kSuites; ///< in the order in which they run
 
-/// Whether the contender takes part. Threaded copies do only where one thread copies. Copies other
-/// than memmove do only where buffers do not overlap.
+/// Whether the contender takes part. Where buffers overlap, those with a memmove do. Elsewhere
+/// Contender::workloads decides, and threaded copies do only where one thread copies.
 bool takes_part(const Contender& contender, const Job& job);
 
 } // namespace asterope

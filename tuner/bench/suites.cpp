@@ -56,7 +56,7 @@ TimedCopy Setting::timed(const Contender& contender, int cache_effect) const {
 
 Job stopwatch_job(Job job, const Setting& setting, const std::shared_ptr<Stopwatch>& stopwatch,
                   Workload workload, double seconds) {
-    job.sample_seconds = seconds;
+    job.sample_cost = seconds;
     job.time = [=, &setting, size = job.size](const Contender& contender, std::uint64_t round,
                                               int cache_effect) -> PartSeconds {
         return {stopwatch->time(setting.timed(contender, cache_effect), workload, size, round)};
@@ -77,7 +77,7 @@ Job repeated_job(Job job, const Setting& setting, double seconds, std::size_t le
             },
             times);
     };
-    job.sample_seconds = seconds * 1.2 + 6 * static_cast<double>(job.size) / kBytesPerSecond;
+    job.sample_cost = seconds * 1.2 + 6 * static_cast<double>(job.size) / kBytesPerSecond;
     job.prepare = [=, &setting] {
         const TimedCopy libc = setting.timed(setting.contenders.front());
         *calls = calls_that_take(seconds, [&](std::size_t some) { return time(libc, 0, some); });
@@ -127,8 +127,8 @@ std::vector<Suite> size_suites(const std::string& name, const Setting& setting, 
     return suites;
 }
 
-/// The same under the measured workloads, and for copies under fresh. If the run has only libc to
-/// compare with, it is one table.
+/// Sizes under all measured workloads, for sets under all of theirs. Copies are also timed under
+/// fresh. Without peers, one table holds all.
 std::vector<Suite> workload_suites(const Setting& setting, const Arena& arena, const Sizes& sizes) {
     std::vector<Workload> workloads(kSets.begin(), kSets.end());
     if (facts_of(setting.operation).reads) {
@@ -147,8 +147,8 @@ std::vector<Suite> workload_suites(const Setting& setting, const Arena& arena, c
     return {suite};
 }
 
-/// Small copies of unpredictable sizes, alone and read: working sets in L1, L2, L3 and memory, and
-/// page ends. The working sets by bytes follow (see Weighting).
+/// Copies of unpredictable sizes, alone and read: working sets in L1, L2, L3 and memory, and page
+/// ends. By calls, sizes go up to 1 KiB. Those by bytes follow, up to 4 MiB (see Weighting).
 std::vector<Suite> mix_suites(const Setting& setting, const Arena& arena, const Sizes&) {
     std::vector<Suite> suites;
     for (const Weighting weighting : {Weighting::calls, Weighting::bytes}) {
@@ -218,7 +218,7 @@ std::vector<Suite> overlap_suites(const Setting& setting, const Arena& arena, co
                  std::to_string(overlap.shift)},
                 overlap.size};
         job.moves = true;
-        job.sample_seconds = kOverlapSampleBytes * 1.2 / kBytesPerSecond;
+        job.sample_cost = kOverlapSampleBytes * 1.2 / kBytesPerSecond;
         job.time = [=, &arena](const Contender& contender, std::uint64_t round,
                                int) -> PartSeconds {
             return {time_overlap(arena, contender.move, overlap, round)};
@@ -228,10 +228,11 @@ std::vector<Suite> overlap_suites(const Setting& setting, const Arena& arena, co
     return {suite_of("overlapping", setting, std::move(jobs))};
 }
 
-/// A grid of hot misalignments for each size. Sets have a table of their destinations' instead.
+/// A grid of hot misalignments for each size. Sets have no source, so they get one row for each
+/// misalignment of the destination. With peers, copies get rows, too.
 std::vector<Suite> misalignment_suites(const Setting& setting, const Arena& arena,
                                        const Sizes& sizes) {
-    // at a line, at an odd byte, at the alignments of registers and halves of lines, before a line
+    // past a line: 0, odd (1), aligned for registers (8, 16, 32), before a half or whole (31, 63)
     static const Sizes kPast = {0, 1, 8, 16, 31, 32, 63};
     const bool sets = !facts_of(setting.operation).reads;
     const Sizes sources = sets ? Sizes{0} : kPast;
@@ -263,7 +264,7 @@ std::vector<Suite> misalignment_suites(const Setting& setting, const Arena& aren
 } // namespace
 
 const std::array<NamedSuite, 9> kSuites = {{
-    // every power of two, as people read between two sizes
+    // every power of two, as people interpolate between neighbours
     {"workloads", workload_suites,
      "128,256,512,1K,2K,4K,8K,16K,32K,64K,128K,256K,512K,1M,2M,4M,8M,16M,32M", true, true},
     {"sizes",
@@ -277,7 +278,8 @@ const std::array<NamedSuite, 9> kSuites = {{
      },
      kUsualSizes, true, false},
     {"misalignment", misalignment_suites, "512,4K,64K", false, true},
-    {"mix", mix_suites, kUsualSizes, true, true}, // of the arena that mix and fixed draw from
+    // mix and fixed have their own sizes; these only decide how large the arena is
+    {"mix", mix_suites, kUsualSizes, true, true},
     {"fixed", fixed_suites, kUsualSizes, true, true},
     {"states", state_suites, "64K,128K,256K,1M,4M,8M,16M", false, true},
     {"overlap", overlap_suites, "512,2K,4K,16K,64K,1M", false, false},

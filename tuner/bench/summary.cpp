@@ -84,35 +84,37 @@ Better clearly_better(const Cell& cell) {
     return best_rival(cell, [](const CopyResult& copy) { return copy.versus; });
 }
 
-std::optional<Better> clearly_better_than_told(const Cell& cell) {
-    if (!cell.libc().versus_told) return std::nullopt;
-    return best_rival(cell, [](const CopyResult& copy) { return *copy.versus_told; });
+std::optional<Better> clearly_better_than_entry_point(const Cell& cell) {
+    if (!cell.libc().versus_entry_point) return std::nullopt;
+    return best_rival(cell, [](const CopyResult& copy) { return *copy.versus_entry_point; });
 }
 
 std::string summary_text(const std::vector<Cell>& cells, Operation operation) {
     const bool sets = !facts_of(operation).reads;
     std::string out;
     if (cells.empty()) return out;
-    Counts counts, told;
+    Counts counts, of_entry_points;
     std::vector<Better> lost;
     const Cell* worst = &cells.front();
     for (const Cell& cell : cells) {
         const Better better = clearly_better(cell);
         counts.add(cell.suite, better.copy.empty());
         if (!better.copy.empty()) lost.push_back(better);
-        const auto better_than_told = clearly_better_than_told(cell);
-        if (better_than_told) told.add(cell.suite, better_than_told->copy.empty());
+        const auto than_entry_point = clearly_better_than_entry_point(cell);
+        if (than_entry_point) of_entry_points.add(cell.suite, than_entry_point->copy.empty());
         if (cell.best_ratio().median < worst->best_ratio().median) worst = &cell;
     }
-    out += formatted("%s%s is the best or within the noise floor of the best in ", kRoutineName,
+    const char* what = sets ? "set" : "copy";
+    out += formatted("No %s is clearly better than %s%s in ", what, kRoutineName,
                      sets ? "'s memset" : "");
     out += counts.text();
-    if (told.all() > 0) out += "Its entry points that are told the workload, in " + told.text();
-    const char* what = sets ? "set" : "copy";
+    if (of_entry_points.all() > 0) {
+        out += "Nor than its entry points that are told the workload, in " + of_entry_points.text();
+    }
     out += formatted(
-        "A %s is clearly better where it is faster than the routine by more than libc's %s "
-        "is from itself\nin the same rounds, with 95 %% confidence.%s\n",
-        what, what, sets ? "" : " Copies over several threads are not counted.");
+        "A %s is clearly better where its lead over the routine exceeds libc's distance from "
+        "itself\nin the same rounds, with 95 %% confidence.%s\n",
+        what, sets ? "" : " Copies over several threads are not counted.");
     const Estimate ratio = worst->best_ratio();
     out +=
         formatted("Its worst ratio to %s: %.2f %s in %s.\n", worst->best_reference().copy.c_str(),

@@ -23,7 +23,8 @@ std::string factor(double value) {
 /// A column of a table with a row for each cell.
 struct Column {
     std::vector<std::string> words; ///< of its header, downwards
-    std::size_t width;              ///< to the right, with the blanks in front; 0: to the left
+    /// The text is right-aligned in this width, the blanks before it included. 0: left-aligned.
+    std::size_t width;
     std::function<std::string(const Cell&)> text;
     /// The ratio whose geometric mean the last line has; null if the cell lacks it.
     std::function<const Estimate*(const Cell&)> ratio = nullptr;

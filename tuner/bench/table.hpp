@@ -34,9 +34,9 @@ std::unique_ptr<Table> plain_table(const std::string& title, std::size_t longest
 std::string mean_text(const std::string& what, const GeometricMean& ratios);
 
 /// Any number of copies: a row a cell, a column a copy with libc's time over its own, libc's time
-/// and the floor. The best of each row is marked; the geometric mean comes last. A dash stands for
-/// a copy that did not run. Where that would be wider than 200 characters, the best three others of
-/// each row stand there by name instead.
+/// and the floor. The best of each row is marked, unless it is libc; the geometric mean comes last.
+/// A dash stands for a copy that did not run. Where that would be wider than 200 characters, the
+/// best three others of each row stand there by name instead.
 std::unique_ptr<Table> peers_table(const std::string& title, const Contenders& contenders);
 
 /// libc and the routine under several workloads. The cells of one size are a row, those of one

@@ -19,7 +19,8 @@ constexpr double kSampleSeconds = 300e-6;
 
 constexpr std::size_t kHugePage = std::size_t{2} << 20;
 
-/// Waits for a few microseconds at most, on a CPU that runs nothing else: so it spins.
+/// Spins: a thread that sleeps would begin late. Within a sample this takes microseconds, but
+/// workers also spin through calibration, printing and the end of the suite.
 template <class Condition> void spin_until(const Condition& condition) {
     while (!condition()) relax();
 }
@@ -117,8 +118,8 @@ std::vector<Suite> thread_suites(const Setting& setting, const std::vector<int>&
     const auto team = std::make_shared<std::unique_ptr<Team>>();
     for (const int threads : thread_counts(cpus.size())) {
         const std::vector<int> used(cpus.begin(), cpus.begin() + threads);
-        // The threads share out the arena of one thread. But each has enough of it to fill its own
-        // cache several times.
+        // One thread's arena is divided among the threads. Each gets at least 32 MiB where memory
+        // suffices, to fill its own cache several times.
         const std::size_t all = arena_bytes(sizes.back(), setting.machine);
         std::size_t own = std::max(all / static_cast<std::size_t>(threads), std::size_t{32} << 20);
         own = std::max(own, 4 * sizes.back());
@@ -137,7 +138,7 @@ std::vector<Suite> thread_suites(const Setting& setting, const std::vector<int>&
             std::vector<Job> jobs;
             for (const std::size_t size : fitting) {
                 Job job{"threads", name_of(workload), {format_size(size)}, size, threads};
-                job.sample_seconds =
+                job.sample_cost =
                     kSampleSeconds * 1.2 + 4 * static_cast<double>(size) / 8e9 +
                     (workload == Workload::cold ? static_cast<double>(cache) * 1.25 / 8e9 : 0);
                 const bool first = size == fitting.front() && workload == Workload::hot;

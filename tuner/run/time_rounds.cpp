@@ -11,6 +11,8 @@ Paired time_rounds(const RoundsAsked& asked, RunTimings& timings, TimingsBy& sou
             return parts.front();
         },
         asked.sample_seconds);
+    // Each call is a step, so that it has a limit of repeats of its own. Nothing is logged, so any
+    // step does.
     timings.enter(LoggedStep{Step::pipelines});
     timings.calibration(0, Workload{});
     return Paired(
@@ -21,7 +23,7 @@ Paired time_rounds(const RoundsAsked& asked, RunTimings& timings, TimingsBy& sou
         },
         asked.cache_effect,
         [&] {
-            if (asked.watched) return timings.round_ended().again;
+            if (asked.repeats_disturbed) return timings.round_ended().again;
             timings.progress.advance(asked.sample_seconds *
                                      static_cast<double>(asked.entrants.size()));
             return false;

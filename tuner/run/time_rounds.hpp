@@ -19,11 +19,13 @@ struct RoundsAsked {
     /// Takes a sample: the seconds of its parts, see Paired.
     std::function<std::vector<double>(int entrant, std::uint64_t round)> time;
     Paired::CacheEffect cache_effect = nullptr; ///< see Paired
-    /// Whether disturbed rounds are timed again. The watch sees this thread alone.
-    bool watched = true;
+    /// Whether disturbed rounds are timed again. False where other threads copy, as the monitor
+    /// sees disturbances of this thread alone.
+    bool repeats_disturbed = true;
 };
 
-/// Times them. `source` is where the figures of `timings` come from.
+/// Takes the rounds. The caller has called `timings.go_on_with(source)`; this function sets how
+/// `source` times.
 Paired time_rounds(const RoundsAsked& asked, RunTimings& timings, TimingsBy& source);
 
 } // namespace asterope

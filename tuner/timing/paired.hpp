@@ -11,11 +11,12 @@
 
 namespace asterope {
 
-/// Names one series of an entrant's figures: under a workload, those of a part of its samples.
+/// Names a series of an entrant's figures: one workload and one part of each sample. Part 0 is the
+/// whole.
 class Series {
   public:
     Series(Workload workload, std::size_t part = 0) : workload_(workload), part_(part) {}
-    Series(std::size_t part = 0) : Series(Workload{}, part) {} ///< 0: the whole
+    Series(std::size_t part = 0) : Series(Workload{}, part) {}
     auto operator<=>(const Series&) const = default;
 
   private:
@@ -34,13 +35,15 @@ struct PairedWorkload {
 /// The logarithms of the times of several entrants over the same rounds.
 class Paired {
   public:
-    /// Runs `rounds` rounds, each in its own order. `parts(entrant, workload, round)` takes a
-    /// sample. It gives the seconds of each part, the whole first, and equally many in every
-    /// sample. `first_round` goes on from rounds that were timed before.
+    /// Takes all samples, in `rounds` rounds, each in its own order. `parts(entrant, workload,
+    /// round)` takes one. It returns the seconds of the whole sample, then of each part. Every
+    /// sample has the same number of parts. `first_round` goes on from rounds that were timed
+    /// before.
     ///
-    /// Entrants of one `cache_effect` run one after the other (see Stopwatch::time); without it,
-    /// all are of one. After each round under each workload, `disturbed()` may say that it must be
-    /// timed again; only the last try counts. It limits the tries. Without it, nothing disturbs.
+    /// Entrants of one `cache_effect` run one after the other (see Stopwatch::time). Without
+    /// `cache_effect`, all entrants have the same. After each round under each workload,
+    /// `disturbed()` may say that it must be timed again; only the last try counts. `disturbed()`
+    /// itself must limit the tries. Without `disturbed`, no round is repeated.
     using Parts =
         std::function<std::vector<double>(int entrant, Workload workload, std::uint64_t round)>;
     using CacheEffect = std::function<int(int entrant)>;
@@ -57,8 +60,8 @@ class Paired {
     std::size_t rounds(int entrant, Series series = {}) const {
         return logs_.at({entrant, series}).size();
     }
-    /// The ratio of each round as a logarithm, the weighted mean over the workloads. One that was
-    /// timed in fewer rounds has the figure of a round nearby in the others.
+    /// The ratio of each round as a logarithm, the weighted mean over the workloads. Of a workload
+    /// that was timed in fewer rounds, the others get the figure of a nearby round.
     using Weighted = std::vector<std::pair<Workload, double>>;
     std::vector<double> log_ratios(int over, int under, const Weighted& weights) const;
     Estimate mean_log_ratio(int over, int under, const Weighted& weights) const {

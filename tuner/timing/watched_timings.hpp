@@ -1,5 +1,5 @@
-// The figures of this machine, now: samples that are taken when they are asked for, watched by
-// rounds for disturbances.
+// Takes each sample on this machine when it is asked for. A monitor looks for disturbances from a
+// round's first sample to its end.
 #pragma once
 
 #include <chrono>

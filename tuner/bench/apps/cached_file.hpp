@@ -1,5 +1,5 @@
-// A file that is read through a file system client's buffer cache: the paper's own case for a
-// faster memcpy.
+// A file that is read through a file system client's buffer cache: the case for a faster memcpy in
+// Asterope's paper (PLOS 2021).
 #pragma once
 
 #include <cstddef>
@@ -106,9 +106,10 @@ class CachedFile {
 /// buffer.
 class SequentialReader {
   public:
-    /// In every hundred blocks that the reader comes to, `misses` are misses. They cut the hundred
-    /// into equal parts, and each part has one at a random place. Reads are of `read_bytes`, which
-    /// divide the file. Throws Failure where the memory does not suffice for the buffer.
+    /// In every hundred blocks that the reader comes to, `misses` are misses: 0, or a divisor of
+    /// 100. They cut the hundred into equal parts, and each part has one at a random place. Reads
+    /// are of `read_bytes`, which divide the file. Throws Failure where the memory does not suffice
+    /// for the buffer.
     SequentialReader(CachedFile& file, std::size_t read_bytes, unsigned misses);
 
     /// Goes on for so many reads. With `consume`, the application reads each buffer it gets, in the

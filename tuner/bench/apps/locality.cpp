@@ -50,9 +50,9 @@ struct Group {
     std::size_t places, bytes;
 };
 
-/// A packed group begins at a line. It ends where the next place would take a line more than it
-/// needs. The paper's outlook has a memory resource that "allocates items in the smallest possible
-/// number of cache lines".
+/// A packed group begins at a line. It ends before a place that would touch one line more than its
+/// size needs. The paper's outlook has a memory resource that "allocates items in the smallest
+/// possible number of cache lines".
 Group group_of(const Locality& parameters) {
     const std::size_t size = parameters.elemSize, odd = size % kLine;
     if (!parameters.packed || odd == 0) return {1, size};
@@ -341,7 +341,7 @@ Job locality_job(const Locality& parameters) {
         formatted("%10s %13zu %14zu %12zu", format_size(parameters.systemSize).c_str(),
                   parameters.numSubsystems, parameters.elemsPerSubsys, parameters.repCount);
     Job job{"locality", "locality", {row, "churn", "access"}};
-    job.sample_seconds = work_of(parameters);
+    job.sample_cost = work_of(parameters);
     const auto system = std::make_shared<LocalitySystem>(parameters);
     const auto checksums = std::make_shared<std::map<std::uint64_t, std::uint64_t>>(); // by round
     job.time = [=](const Contender& contender, std::uint64_t round, int) -> PartSeconds {

@@ -54,7 +54,8 @@ inline constexpr LocalityParameter kLocalityParameters[] = {
      "times that all change places in a cycle (default 1)"},
     {"accessCount", &LocalityRequest::accessCount,
      "times that all are accessed in a cycle (default 4)"},
-    {"repCount", &LocalityRequest::repCount, "cycles (default: as many as go over 32 MiB)"}};
+    {"repCount", &LocalityRequest::repCount,
+     "cycles (default: as many as go over 32 MiB, at least 2)"}};
 
 /// Computes the one of the first four that is missing, from the other three; the counts are 1, 4
 /// and default_reps() where they are missing. Throws BadInput unless exactly one of the four is
@@ -62,8 +63,8 @@ inline constexpr LocalityParameter kLocalityParameters[] = {
 /// in each subsystem.
 Locality solve(const LocalityRequest& request);
 
-/// The cycles that go over 32 MiB, and at least 2. The paper's tests take as many as go over 2 GiB,
-/// and at least 32; ours is that number cut by 64.
+/// So many cycles that their systems add up to 32 MiB, at least 2. The paper's systems add up to 2
+/// GiB, in at least 32 cycles. A 64th of that would be one cycle or less from 32 MiB up.
 std::size_t default_reps(std::size_t system_size);
 
 /// Bytes that the experiment takes: the elements and the data that manages them. The largest
@@ -138,8 +139,9 @@ class LocalitySystem {
         void operator()(char* memory) const;
     };
     std::unique_ptr<char, Free> memory_;
-    std::vector<char> hole_;            ///< the data of the element that waits while others rotate
-    std::vector<std::uint32_t> orders_; ///< for each rank, the subsystems in the order of rotation
+    std::vector<char> hole_; ///< the data of the element that waits while others rotate
+    /// For each rank, an element's index in its subsystem: the subsystems in the order of rotation.
+    std::vector<std::uint32_t> orders_;
 };
 
 /// The contender that hands on the elements' data; all others copy them.

@@ -35,18 +35,18 @@ struct MessageTimes {
 /// For each message, the publisher writes its data anew into the user's memory, as a camera's
 /// driver would (untimed). It copies the data into the next slot and hands it over. The subscriber
 /// allocates memory, copies the message into it, reads all of it and compares its sum. The next
-/// message is written when this one has been read: the duration of a message is timed, not the
-/// number under way.
+/// message waits until this one has been read, so that latency is timed, not throughput.
 class MessagePair {
   public:
-    /// Starts the subscriber on that CPU and waits until it is ready. Call start_clock(false)
-    /// before: all CPUs agree on the system's clock. Throws Failure where that is impossible.
+    /// Starts the subscriber on that CPU and waits until it is ready. Throws Failure where memory
+    /// does not suffice or the subscriber cannot be started. Call start_clock(false) before, as all
+    /// CPUs agree on the system's clock alone.
     MessagePair(std::size_t ring_bytes, std::size_t message_bytes, int subscriber_cpu);
 
-    /// Passes messages with that copier. The first ones settle the caches after the copier before:
-    /// they are compared word for word and not timed. The timed ones follow. All messages have
-    /// different data. Throws Failure if a message arrives changed or the subscriber has died, and
-    /// Interrupted after a signal. It hangs if the subscriber does, see run_watched().
+    /// Passes messages with that copier. The first `settling` messages remove the previous copier's
+    /// effect on the caches. They are compared word for word, not timed. The timed ones follow. All
+    /// messages have different data. Throws Failure if a message arrives changed or the subscriber
+    /// has died, and Interrupted after a signal. Hangs if the subscriber does, see run_watched().
     MessageTimes run(const Copier& copier, unsigned settling, unsigned timed);
 
     pid_t subscriber() const { return subscriber_.pid(); }

@@ -16,8 +16,10 @@ struct MessageHeader {
     std::uint64_t first; ///< of the Sequence that its bytes are
     std::uint64_t sum;   ///< of its words
     std::size_t bytes;
-    CopyFunction take; ///< the subscriber's: it has the publisher's libraries at the same places
-    bool check_all;    ///< the subscriber compares each word, untimed
+    /// The subscriber's: an address in the publisher. It holds in the subscriber, a fork, whose
+    /// libraries lie at the same addresses.
+    CopyFunction take;
+    bool check_all; ///< the subscriber compares each word, untimed
     // The subscriber's receipt:
     std::uint64_t seen, copied, read; ///< ticks when each was done
     bool right;                       ///< whether the message arrived as it was sent

@@ -1,4 +1,4 @@
-// One list of all peers, from those of the libraries and our own renderings.
+// One list of all peers: those of libraries, and the copies of the literature.
 #include "bench/peers/peers.hpp"
 
 #include "machine/cpu.hpp"
@@ -16,9 +16,9 @@ extern "C" {
 
 namespace asterope {
 
-// The copies of the literature in our own renderings, also those in the instructions of the
+// Renderings are the copies of the literature, which we wrote anew, some in the instructions of the
 // architecture. Each ignores its last argument and copies any size at any misalignment. It reads
-// and writes nothing else.
+// only the source and writes only the destination, within `bytes`.
 #define RENDERING(name, function, needs, description)                                              \
     void* function(void* destination, const void* source, std::size_t bytes, std::size_t);
 namespace peers {

@@ -19,8 +19,8 @@ constexpr std::size_t kTurn = 64;
                      : "r"(to), "r"(from)                                                          \
                      : "memory", "v0", "v1", "v2", "v3")
 
-template <bool large> inline void move_turn(char* to, const char* from) {
-    if constexpr (large) {
+template <bool non_temporal> inline void move_turn(char* to, const char* from) {
+    if constexpr (non_temporal) {
         ASTEROPE_MOVE_LINE("stnp");
     } else {
         ASTEROPE_MOVE_LINE("stp");
@@ -34,7 +34,7 @@ inline void move_32(char* to, const char* from) {
                      : "memory", "v0", "v1");
 }
 
-template <bool large> void* copy(void* destination, const void* source, std::size_t bytes) {
+template <bool non_temporal> void* copy(void* destination, const void* source, std::size_t bytes) {
     auto* to = static_cast<char*>(destination);
     const auto* from = static_cast<const char*>(source);
     if (bytes < 32) {
@@ -44,9 +44,9 @@ template <bool large> void* copy(void* destination, const void* source, std::siz
         move_32(to + bytes - 32, from + bytes - 32);
     } else {
         for (std::size_t at = 0; at + kTurn < bytes; at += kTurn) {
-            move_turn<large>(to + at, from + at);
+            move_turn<non_temporal>(to + at, from + at);
         }
-        move_turn<large>(to + bytes - kTurn, from + bytes - kTurn);
+        move_turn<non_temporal>(to + bytes - kTurn, from + bytes - kTurn);
     }
     return destination;
 }

@@ -31,12 +31,12 @@ inline void store(char* to, __m128i value) {
 }
 
 /// Loads the whole line before it stores any of it. The destination is aligned to a vector.
-template <bool large> inline void move_line(char* to, const char* from) {
+template <bool non_temporal> inline void move_line(char* to, const char* from) {
     __m128i loaded[kLine / kVector];
     for (std::size_t i = 0; i < kLine; i += kVector) loaded[i / kVector] = load(from + i);
     for (std::size_t i = 0; i < kLine; i += kVector) {
         auto* const at = reinterpret_cast<__m128i*>(to + i);
-        if constexpr (large) {
+        if constexpr (non_temporal) {
             _mm_stream_si128(at, loaded[i / kVector]);
         } else {
             _mm_store_si128(at, loaded[i / kVector]);
@@ -45,14 +45,14 @@ template <bool large> inline void move_line(char* to, const char* from) {
 }
 
 /// 16 bytes or more.
-template <bool large> inline void copy(char* to, const char* from, std::size_t bytes) {
+template <bool non_temporal> inline void copy(char* to, const char* from, std::size_t bytes) {
     std::size_t at = -reinterpret_cast<std::uintptr_t>(to) % kVector;
     if (at) store(to, load(from));
     for (; at + kBlock <= bytes; at += kBlock) {
         _mm_prefetch(from + at + kAhead, _MM_HINT_NTA);
         _mm_prefetch(from + at + kAhead + kLine, _MM_HINT_NTA);
-        move_line<large>(to + at, from + at);
-        move_line<large>(to + at + kLine, from + at + kLine);
+        move_line<non_temporal>(to + at, from + at);
+        move_line<non_temporal>(to + at + kLine, from + at + kLine);
     }
     for (; at + kVector <= bytes; at += kVector) store(to + at, load(from + at));
     if (at < bytes) store(to + bytes - kVector, load(from + bytes - kVector));
