@@ -21,6 +21,7 @@ from asterope.prove.trial.blocks import (
 from asterope.prove.trial.findings import Found, findings
 from asterope.prove.trial.statistics import Estimate
 from asterope.prove.trial.trial_words import clock_line, sentence, table
+from asterope.prove.trial.ways import MAP
 from made_up_trials import (
     EXPERIMENTS,
     FACTORS,
@@ -125,6 +126,31 @@ def test_in_operation_most_of_the_time_was_under_one_way(easy: str, seconds: flo
     observed.cpu_seconds += tried + 9 * tried * (seconds + 1)
     setattr(observed, easy, 9 * tried * (seconds + 1))
     assert findings(observed, WAYS).gain.value == pytest.approx(2 / 1.5 - 1, abs=0.02)
+
+
+def with_map(seed: int, factor: float, mapped: float) -> Observed:
+    """Half of the pairs together has the library with a map, which takes so many times libc's time.
+    One pair of eight is of places by themselves."""
+    made = observed_of({PLACE: steady(factor)}, seed)
+    of_map = observed_of({PLACE: steady(mapped)}, seed, process="other")
+    for together in (of_map.together, of_map.places[PLACE].together):
+        for both in together.values():
+            both[:] = [replace(one, way=MAP) if one.way == ROUTINE else one for one in both]
+    of_map.places[PLACE].cycles = []
+    for one, part in ((made, 2 / 7), (of_map, 0.0)):
+        seen, calls = one.places[PLACE], round(part * one.places[PLACE].own_calls)
+        seen.calls, seen.own_calls = seen.calls - seen.own_calls + calls, calls
+        one.cpu_seconds *= (1 + part) / 2
+    made.add(of_map)
+    return made
+
+
+@pytest.mark.parametrize(("factor", "mapped"), [(1.0, 1.0), (0.5, 0.4), (0.9, 0.6)])
+def test_a_map_is_judged_beside_libc_and_the_routine(factor: float, mapped: float) -> None:
+    made = (with_map(seed, factor, mapped) for seed in range(EXPERIMENTS // 2))
+    found = [findings(one, WAYS, MAP) for one in made]
+    assert_near([one.gain for one in found], 1 / factor - 1, 0.02)
+    assert_near([one.whole_gain for one in found], 1 / mapped - 1, 0.02)
 
 
 @pytest.mark.parametrize(("threads", "told"), [(1, True), (2, False)])

@@ -247,7 +247,8 @@ def test_too_little_to_see_is_not_nothing_to_gain(
     places = {SMALL: Seen(9, measured={LIBC: (9, 1e-6)})} if copies else {}
     ways = ways_of_routine(libraries / "like.so")[:1]
     tried = Tried(ways, Observed(cpu, cpu, 1, 1, 1), said=set(said))
-    tried.observed.places, tried.observed.lasted, tried.stopped_by = places, 10.0, run.TIME
+    tried.observed.places, tried.observed.lasted = places, 10.0
+    tried.stopped_by, tried.is_endless = run.TIME, True
     told = Found(Estimate(0.0, -0.001, 0.001))
     monkeypatch.setattr(Tried, "found", lambda _: told)
     asked = argparse.Namespace(json=None, write=None)
@@ -262,6 +263,30 @@ def test_too_little_to_see_is_not_nothing_to_gain(
 
 LARGE = Place("/bin/program", 1, "memcpy", 1 << 20)
 INTO_FRESH = Observed(places={LARGE: Seen(64, copied=64 << 20)}, used=Used(1.0, 0.6, 17_000))
+
+
+@pytest.mark.parametrize("ends", [True, False])
+def test_a_command_that_ended_by_itself_is_no_server(monkeypatch, capsys, libraries, ends) -> None:
+    """Though it waited for most of 20 s, and the time left is too short for another run."""
+    clock = [0.0]
+
+    def runs(trial: Trial, left: float) -> bool:
+        clock[0] += 20 if ends else left
+        trial.observed = replace(INTO_FRESH, cpu_seconds=0.5, processes=1, runs=1, lasted=clock[0])
+        return ends
+
+    monkeypatch.setattr(run.time, "monotonic", lambda: clock[0])
+    monkeypatch.setattr(Trial, "_run", runs)
+    told = Found(Estimate(0.0, -0.001, 0.001), [PlaceFound(LARGE, 64, 0, 0.5)])
+    monkeypatch.setattr(Tried, "found", lambda _: told)
+    trial = Trial(None, ways_of_routine(libraries / "like.so")[:1], Path("recorder.so"), 30.0)
+    trial.measure(lambda _: None)
+    assert trial.stopped_by == run.TIME
+    asked = argparse.Namespace(json=None, write=None)
+    code = report(trial, ["./program"], asked, 20.0, Path("x.so"))
+    shown = capsys.readouterr().out
+    assert code == (DONE if ends else UNTOLD)
+    assert ("give it load" in shown) == ("a server needs a --client" in shown) == (not ends)
 
 
 def test_where_pages_are_the_cost_there_may_be_something_to_gain() -> None:

@@ -9,21 +9,30 @@ import pytest
 from asterope.prove.trial.blocks import LIBC, ROUTINE, SHORT, Lived, Observed, Seen
 from asterope.prove.trial.findings import findings
 from asterope.prove.trial.trial_words import sentence, what_to_do
+from asterope.prove.trial.ways import MAP
 from made_up_trials import EXPERIMENTS, PLACE, WAYS, assert_near, steady
 from made_up_trials import observed_of as observed_of_pairs
 
 
 def observed_of(
-    seed: int, count: int, copying: float, factor: float, each: float = 0.02
+    seed: int,
+    count: int,
+    copying: float,
+    factor: float,
+    each: float = 0.02,
+    mapped: float | None = None,
 ) -> Observed:
     """Processes of 20 ms or `each`, of which that part is copies with libc; the routine takes so
-    many times as long. One of five tries its places by themselves."""
+    many times as long. One of five tries its places by themselves. `mapped`: as `factor`, of the
+    library with a map; then one of three processes takes that instead."""
     dice = random.Random(seed)
+    ways = [LIBC, LIBC, ROUTINE, ROUTINE, None] if mapped is None else [LIBC, ROUTINE, MAP]
+    factors = {LIBC: 1.0, ROUTINE: factor, MAP: mapped, None: (1 + factor) / 2}
     observed, seen = Observed(), Seen()
     observed.places[PLACE] = seen
     for number in range(count):
-        way = dice.choice([LIBC, LIBC, ROUTINE, ROUTINE, None])
-        copies = each * copying * {LIBC: 1.0, ROUTINE: factor, None: (1 + factor) / 2}[way]
+        way = dice.choice(ways)
+        copies = each * copying * factors[way]
         seconds = (each * (1 - copying) + copies) * (1 + 0.02 * dice.gauss(0, 1))
         observed.add(Observed(seconds, seconds, processes=1, runs=1))
         observed.lived.append(Lived(str(number), 7, number, seconds, way, seconds))
@@ -40,6 +49,15 @@ def test_the_gain_is_that_of_whole_runs(factor: float) -> None:
         gains = [findings(one, WAYS).gain for one in made]
         assert_near([one for one in gains if one], 1 / (0.4 + 0.6 * factor) - 1)
         assert sum(map(bool, gains)) > 0.9 * EXPERIMENTS
+
+
+@pytest.mark.parametrize(("factor", "mapped"), [(1.0, 1.0), (0.5, 0.4), (0.9, 0.6)])
+def test_a_map_is_judged_beside_libc_and_the_routine(factor: float, mapped: float) -> None:
+    """A third of the processes takes each."""
+    made = [observed_of(seed, 90, 0.6, factor, mapped=mapped) for seed in range(EXPERIMENTS)]
+    found = [findings(one, WAYS, MAP) for one in made]
+    assert_near([one.gain for one in found], 1 / (0.4 + 0.6 * factor) - 1)
+    assert_near([one.whole_gain for one in found], 1 / (0.4 + 0.6 * mapped) - 1)
 
 
 @pytest.mark.parametrize("count", [6, 11])
@@ -87,7 +105,7 @@ def test_pairs_of_hurried_processes_say_nothing() -> None:
         name = f"hurried {number}"
         made = observed_of_pairs({PLACE: lambda *of: same(*of) / 30000}, 1, process=name)
         took = made.cpu_seconds
-        made.lived.append(Lived(name, 7, number, took, None, took, was_hurried=True))
+        made.lived.append(Lived(name, 7, number, took, None, took, noted_short=True))
         made.places[PLACE].short_calls = made.places[PLACE].calls
         assert took > SHORT
         observed.add(made)

@@ -13,11 +13,12 @@
  *
  * A way leaves dirty lines in the caches, and throws others out. The next way pays for that: it
  * waits for write-backs and for missing lines. So the first interval after a change is left out,
- * and the first part of a period. If the copies turn the caches over within some milliseconds,
- * changes are further apart, and more is left out. So little of that cost counts.
+ * and the first part of a period. If large copies move more than 2 GB/s, changes are further apart,
+ * and more is left out. So little of that cost counts.
  *
  * In operation only one of `explore` pairs of periods is a trial. In the rest all calls take the
- * way that has won more pairs than it lost. The trial then looks at hardly any call. */
+ * map or the routine, or libc if that has plainly won more pairs than it lost. The trial then looks
+ * at hardly any call. */
 #include "trial_thread.h"
 
 #include "draw.h"
@@ -50,7 +51,8 @@ static int do_overlap(const void *destination, const void *source, size_t bytes)
 
 /* --- Choosing --- */
 
-/* Whether the interval is whole: since its start, the place had no call in a period together. */
+/* Whether the interval is whole: since its start, the place had no call in a period together. If
+ * calls are grouped, such calls are not seen. So the pair must be the same then. */
 static int is_whole(const struct trial_place *place)
 {
     return place->started && place->is_long == tried.is_long &&

@@ -23,10 +23,12 @@ struct trial {
     uint32_t whole;
     uint32_t explore; /* one pair of periods in so many is a trial; 0: all are */
     int32_t score;    /* pairs together that libc's way won, less those that it lost */
-    uint64_t period, settled, period_end;         /* shared by all threads */
+    uint64_t period, period_end; /* its number, and the ticks of its end; all threads share both */
+    uint64_t settled;            /* the ticks from which on the period counts */
     uint64_t settling; /* ticks after a change until the caches are in the new way's state */
     uint64_t seed, started, started_ns;
-    uint64_t turnover; /* bytes of copies that leave the caches as these copies leave them */
+    uint64_t turnover; /* bytes that one way must copy until nothing of the last way is left in
+                        * the caches */
     uint64_t shortest; /* ticks of an interval of which reading the time stamp takes 1 % */
     uint32_t failed;
     /* These are for programs whose processes are short: */
@@ -59,7 +61,7 @@ void forbid_counter(void);
 void find_kind(void);
 /* If processes of this kind are known to be short, draws how this one takes part. */
 void begin_process(int is_fork);
-/* Notes the end of a process that has a file of its own. To be called before it. */
+/* Notes the end of a process that has a file of its own. Call it before the process ends. */
 void end_process(void);
 
 /* --- trial.c --- */
@@ -86,7 +88,7 @@ uint32_t gap_for(uint64_t ticks);
 /* Draws the order of the ways in the place's next cycle, and the room where it is kept. */
 void begin_cycle(struct trial_thread *table, struct trial_place *place, uint64_t *random);
 void keep_own_block(struct trial_place *place);
-/* `at`: the place of the thread's next block together. */
+/* `at`: the slot for the thread's next block of a period together. */
 void keep_together_block(struct trial_thread *table, const struct trial_block *block, uint32_t *at);
 
 #pragma GCC visibility pop

@@ -9,9 +9,10 @@
  * the start of the next. If calls follow each other so fast that the time stamp would cost much, it
  * has the ticks to the start of one some calls later.
  *
- * A place has blocks of its own in cycles. Each cycle has every way once, in a random order. If a
- * place's room is full, further cycles replace earlier ones, so that the kept ones are a uniform
- * choice. Blocks together come in pairs of periods: libc has one of a pair, the routine the other.
+ * A place has blocks of its own in cycles. Each cycle has every way that has not left once, in a
+ * random order. If a place's room is full, further cycles replace earlier ones, so that the kept
+ * ones are a uniform choice. Where all places go together, blocks belong to periods: libc has one
+ * period of a pair, the routine or the map the other.
  */
 #ifndef ASTEROPE_TRIAL_FILE_H
 #define ASTEROPE_TRIAL_FILE_H
@@ -37,10 +38,10 @@ enum {
     TRIAL_BUCKETS = 512,
     TRIAL_REST = 0,  /* the place of calls whose own place found no room */
     TRIAL_SMALL = 1, /* the place of calls below TRIAL_LEAST */
-    TRIAL_ALL = UINT16_MAX, /* the place of a block with other figures in place of ticks. The first
-                             * two: the thread's CPU time in this period, in ns, low half first.
-                             * The next two: the ticks of its intervals, the longest counted as
-                             * usual ones; 0: these are not known */
+    /* Marks a block that has a thread's figures instead of intervals, of the part of a period that
+     * counts. ticks[0..1]: its CPU time in ns, low half first. ticks[2..3]: the ticks of its
+     * intervals, of which the longest count as usual ones; 0: not known. */
+    TRIAL_ALL = UINT16_MAX,
     TRIAL_PAGES = 4096,
     TRIAL_OWN_PAGES = 2048, /* for places' own blocks; the other pages are for blocks together */
     TRIAL_PLACE_PAGES = 128,
@@ -88,7 +89,8 @@ struct trial_block {
     uint8_t way;
     uint8_t kept;
     uint32_t ticks[TRIAL_KEPT]; /* 2^32 - 1: that or more */
-    uint16_t bytes[TRIAL_KEPT]; /* a place's own call, beyond its class's start, in 65536ths */
+    /* Own blocks only: the calls' mean size above 2^power, as a part of 2^power, in 65535ths. */
+    uint16_t bytes[TRIAL_KEPT];
 };
 
 struct trial_place {

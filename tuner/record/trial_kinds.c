@@ -6,10 +6,14 @@
  * is compared with that of another process of its kind. A kind is a program, and the children
  * forked from it are another kind.
  *
- * A kind is known to be short once a process of it has ended early. That process leaves an empty
- * file of the kind's name in the folder of the raw files. asterope-prove puts those of earlier runs
- * there, too. One of five processes has its places change their ways by themselves instead. These
- * tell the best way of each place. */
+ * A kind is known to be short once a process of it has ended early, or its periods were too short.
+ * That process leaves an empty file of the kind's name in the folder of the raw files.
+ * asterope-prove puts those of earlier runs there, too. A process that plainly had time for periods
+ * removes it.
+ *
+ * One of five processes has its places change their ways by themselves instead. These tell the best
+ * way of each place. If a map is judged, a third of the processes takes it, and none tries its
+ * places. */
 #include "trial_thread.h"
 
 #include "draw.h"
@@ -20,7 +24,7 @@
 #include <unistd.h>
 
 enum {
-    OF_WAYS = 2, /* for one process by places, so many take libc as a whole, and the routine */
+    OF_WAYS = 2, /* of five processes, two take libc, two the routine, and one tries its places */
     OF_FORKS = 1,
     HURRIED_PART = 4, /* periods are too short if they are for one part in so many */
 };

@@ -151,10 +151,10 @@ struct trial_place *find_place(struct trial_thread *table, const char *caller, i
     return &table->place[TRIAL_REST];
 }
 
-/* The place of the next cycle's blocks, or NOWHERE. Once the room is full, the kept cycles are a
+/* The slot for the next cycle's blocks, or NOWHERE. Once the room is full, the kept cycles are a
  * uniform choice of all (Vitter's algorithm R). */
-static uint32_t place_of_cycle(struct trial_thread *table, struct trial_place *place,
-                               uint64_t *random)
+static uint32_t slot_of_cycle(struct trial_thread *table, struct trial_place *place,
+                              uint64_t *random)
 {
     const uint32_t each = TRIAL_PAGE_BLOCKS / place->ways;
     if (place->cycles >= (uint64_t)place->pages * each && place->pages < TRIAL_PLACE_PAGES) {
@@ -174,8 +174,8 @@ uint32_t gap_for(uint64_t ticks)
     return gap < TRIAL_GAP ? (uint32_t)gap : TRIAL_GAP;
 }
 
-/* A way leaves if it was plainly slower than libc in most cycles. It throws data out of the caches.
- * That would spoil the others' figures, and cost the program time. */
+/* A way leaves if it was plainly slower than libc in most cycles. A slow way may throw data out of
+ * the caches, which spoils the other ways' figures and costs the program time. */
 static void drop_slow_ways(struct trial_place *place)
 {
     const uint64_t libcs = place->ticks[TRIAL_LIBC];
@@ -194,7 +194,7 @@ static void drop_slow_ways(struct trial_place *place)
     }
 }
 
-/* Ticks of a call, in 16ths, by the ways that always take part; 0: not known. */
+/* The fewest ticks of a call, in 16ths, among libc, libc again and the routine; 0: not known. */
 static uint64_t least_of(const struct trial_place *place)
 {
     uint64_t least = 0;
@@ -217,7 +217,7 @@ void begin_cycle(struct trial_thread *table, struct trial_place *place, uint64_t
         place->order[i - 1] = place->order[other];
         place->order[other] = way;
     }
-    place->at = place_of_cycle(table, place, random);
+    place->at = slot_of_cycle(table, place, random);
     ++place->cycles;
     place->turn = 0;
 }

@@ -18,12 +18,12 @@ enum {
     FIRST_PERIODS = 16, /* even a short program has so many */
     LARGE_COPIES = 8,   /* a period lasts at least so many large copies, if these take much time */
     LARGE_PART = 10,    /* much time: one part in so many */
-    FIRST_OF_LARGE = 8,
-    LOOKED_BITS = 8,
+    FIRST_OF_LARGE = 8, /* for such copies, at most one part in so many of the time so far */
+    LOOKED_BITS = 8,    /* their ticks are kept in units of 2^8 */
     LOST = 4,           /* libc's way is better if it won so many pairs more than it lost */
-    MOST_LOST = 32,
-    LONGEST = 1 << 29, /* 16ths of a tick */
-    LONGER = 8,
+    MOST_LOST = 32,     /* the score's bound, so that a change is noticed soon */
+    LONGEST = 1 << 29,  /* 16ths of a tick */
+    LONGER = 8,         /* a longer interval raises its place's limit by one part in so many */
     /* A period may have MOST_LONG long intervals, and one more for MOST_LONG_OF intervals: */
     MOST_LONG = 2,
     MOST_LONG_OF = 8,
@@ -31,7 +31,9 @@ enum {
 
 static const uint64_t shortest_period_ns = 1000000;
 static const uint64_t shortest_interval_ns = 10000;
-static const uint64_t periods_room = 4096; /* longer periods keep their number below it */
+/* A period lasts at least one part in so many of the time so far. So the number of periods grows
+ * with the logarithm of time. */
+static const uint64_t periods_room = 4096;
 
 __thread struct tried tried;
 
@@ -70,7 +72,7 @@ uint32_t best_way(void)
     return trial.whole ? trial.whole : TRIAL_ROUTINE;
 }
 
-/* Counts whether libc's way took less time for a call in the pair together that is over. */
+/* When a pair together ends, counts whether libc took less time for a call. */
 static void keep_score(void)
 {
     const uint64_t timed = tried.timed - tried.first_timed;
@@ -188,8 +190,8 @@ void begin_block(struct trial_block *block, const struct trial_place *place, uin
     block->way = (uint8_t)way;
 }
 
-/* Ticks of the part of the period that counts, with the longest intervals taken as usual ones of
- * this way; 0: too many are long, as when another phase of the program has begun. */
+/* Ticks of the part of the period that counts. Intervals beyond their limits count with this way's
+ * mean part of the limit. 0: they are too many, as when another phase of the program begins. */
 static uint64_t usual_ticks(void)
 {
     if (tried.longest > MOST_LONG + tried.intervals / MOST_LONG_OF) return 0;

@@ -11,7 +11,7 @@ enum { TRIAL_TOUCHED = 64 };
 /* The data of one thread. "Timed": the time stamp was read for the call. */
 struct tried {
     struct trial_thread *table;
-    struct trial_place *recent; /* the place of the last large call in a place's own way */
+    struct trial_place *recent; /* the place of the last large call, also in periods together */
     struct trial_place *last;   /* the place of the group that is being timed; null: not any */
     struct trial_place *single; /* that of the call being timed by itself; null: not any */
     const char *busy;           /* frame of the call that is being booked; null: not any */
@@ -24,7 +24,7 @@ struct tried {
     /* In each period together, a part counts. These are figures of that part. */
     uint64_t counted; /* CPU time of the thread at its beginning; 0: it has not begun */
     uint64_t within;  /* ticks of the intervals that are within their places' limits */
-    uint64_t limits, beyond; /* the sum of their limits, and that of the other intervals' limits */
+    uint64_t limits, beyond; /* sums of limits: of the intervals within them, and of the others */
     uint32_t intervals, longest; /* all intervals, and those beyond their limits */
     uint64_t random;
     /* The ticks of large copies, their squares, and the ticks that passed, all in units of 256
@@ -40,7 +40,7 @@ struct tried {
     int32_t rest;                           /* calls left of a group that a single call came into */
     uint32_t calls;                         /* calls that were timed in this period */
     uint32_t is_settled, is_single_settled; /* the group began in the part that counts */
-    uint32_t at;                            /* the place of its next block together */
+    uint32_t at;                            /* the slot for its next block together */
     uint32_t is_long;                       /* 1: its intervals are of CPU time */
     uint32_t is_idle;                       /* 1: it did not get a table */
     uint32_t touched_places;
@@ -48,7 +48,7 @@ struct tried {
 };
 extern __thread struct tried tried;
 
-enum { LARGE = 1 << 20 /* bytes: such copies are as long as periods may be */ };
+enum { LARGE = 1 << 20 /* bytes: such copies may last as long as a period */ };
 
 static inline any_function *libcs(int function) { return trial.way[function][TRIAL_LIBC]; }
 
@@ -60,7 +60,7 @@ int is_easy(uint64_t period);
 int is_together(uint64_t period);
 /* The copy that all places take then. It is libc's if the way has no such function. */
 any_function *copy_together(uint64_t period, int function);
-/* The way that has won more pairs of periods than it lost. */
+/* Libc if it has plainly won more pairs of periods than it lost, else the map or the routine. */
 uint32_t best_way(void);
 /* The clock of this thread's intervals. `now` is the time stamp. Long intervals are of the thread's
  * own CPU time, as other programs have turns in most of them. A system call costs little beside

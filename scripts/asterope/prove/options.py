@@ -57,14 +57,14 @@ def _parser() -> argparse.ArgumentParser:
         prog=PROGRAM,
         usage=f"{PROGRAM} [OPTIONS] -- COMMAND...",
         description="Tells whether the routine makes a program faster, where, and how surely. In "
-        "one run of COMMAND, each copy takes libc or the routine, drawn at random. The time until "
-        "the next copy counts for the way that was taken. A short program is run again. With "
-        "--runs, or an option for whole runs, these alternate instead, under libc and other "
-        "copies. They suit programs that measure themselves, servers, and checks of the trial. "
-        "In COMMAND, {folder} stands for an empty folder. With --client, {port} and {socket} "
-        "stand for those of this copy's server.",
+        "one run of COMMAND, its copies take libc, the routine and its entry points in turn, in "
+        "an order drawn at random. The time until the next copy counts for the way taken. A short "
+        "program is run again. With --runs, or an option for whole runs, these alternate instead, "
+        "under libc and other copies. They suit programs that measure themselves, servers, and "
+        "checks of the trial. In COMMAND, {folder} stands for an empty folder. With --client, "
+        "{port} and {socket} stand for those of this copy's server.",
         epilog=f"{PROGRAM} list, {PROGRAM} remove NAME and {PROGRAM} merge NAME handle the results "
-        "that --name keeps. Exit codes: 0 told, and nothing is slower than libc; 1 a run failed; 2 "
+        "that --name keeps. Exit codes: 0 told, and the program is not slower; 1 a run failed; 2 "
         "bad arguments, or a command that takes no preloaded library; 3 the program is slower with "
         "the routine, or with a copy: leave it, or tune again; 4 not enough was seen to tell; 130 "
         "interrupted, with the findings until then.",

@@ -19,9 +19,9 @@ _NOTICED = 0.05
 
 
 def running_after(program: Called) -> dict[str, float]:
-    """Returns the programs of descendants that still run after the command's end, with their CPU
-    time. It gives them a moment to end, as processes of a pipeline need one. `program`: the
-    command's."""
+    """Returns the programs of descendants that still run after the command's end. Each comes with
+    the CPU time of all of them. They get a moment to end, as processes of a pipeline need one.
+    `program`: the command's."""
     deadline = time.monotonic() + _MOMENT
     while True:
         running = programs_running()

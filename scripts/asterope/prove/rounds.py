@@ -1,4 +1,4 @@
-"""Runs the copies in shuffled blocks, each of which has every copy once, until enough is known."""
+"""Runs the copies in shuffled rounds, each of which has every copy once, until enough is known."""
 
 from __future__ import annotations
 
@@ -32,22 +32,22 @@ class Goal:
 
 @dataclass
 class Rounds:
-    """The measurements: blocks of (copy, figure), in the order in which they ran. The others are
-    compared with `base`."""
+    """The measurements: `blocks` holds the rounds, each of (copy, figure), in the order in which
+    they ran. The others are compared with `base`."""
 
     larger_is_better: bool = False
     base: str = LIBC
     blocks: list[list[tuple[str, float]]] = field(default_factory=list)
     stopped_by: str = ""
     # The wall-clock seconds and the use of every run, whichever metric was asked for. An unfinished
-    # block's are the last ones.
+    # round's are the last ones.
     times: list[tuple[float, Used]] = field(default_factory=list)
 
     def figures(self, name: str) -> list[float]:
         return [dict(block)[name] for block in self.blocks]
 
     def logs(self, name: str, other: str | None = None) -> list[float]:
-        """The logarithms of the other's figure (the base's) over the copy's, block by block. Above
+        """The logarithms of the other's figure (the base's) over the copy's, round by round. Above
         0 the copy is better.
 
         It takes only one of the base's two runs. With the mean of both, noise with a long tail on
@@ -58,7 +58,7 @@ class Rounds:
         return [sign * (math.log(base) - math.log(own)) for base, own in pairs]
 
     def used(self, name: str) -> Used:
-        """The sum of the use of all runs of the copy in whole blocks."""
+        """The sum of the use of all runs of the copy in whole rounds."""
         names = (one for block in self.blocks for one, _ in block)
         return sum((used for one, (_, used) in zip(names, self.times) if one == name), Used())
 
@@ -85,9 +85,9 @@ def measure(
     tell: Callable[[int, float | None, float | None], None] = lambda *_: None,
     now: Callable[[], float] = time.monotonic,
 ) -> None:
-    """Adds whole blocks to `into` until the goal is reached. It begins no block if the time left is
-    shorter than the mean block. After an interruption, `into` keeps its blocks. `tell` gets after
-    each block the number of rounds, their reach and the seconds left; None: not known."""
+    """Adds whole rounds to `into` until the goal is reached. It begins no round if the time left is
+    shorter than the mean round. After an interruption, `into` keeps its rounds. `tell` gets after
+    each round the number of rounds, their reach and the seconds left; None: not known."""
     order = random.Random(seed)
     began, next_look = now(), LEAST_ROUNDS
     reach: float | None = None

@@ -43,7 +43,7 @@ from .verdicts import SLOWER, UNKNOWN, Finding, judge
 
 # A run that takes so many times as long as the longest first run, and a minute more, hangs.
 HANGS = 10
-SEED = 1  # of the order within each block
+SEED = 1  # of the order within each round
 
 
 def _built_library() -> str:

@@ -36,7 +36,7 @@ def judge(
 ) -> list[Finding]:
     """Judges at least one round, for the copies in the order of `names`. `until`: a difference
     below that part counts as the same. `has_servers`: a server runs for all rounds, and its memory
-    stays in one place. So two servers with libc may differ each time, and the floor counts.
+    keeps its addresses. So two servers with libc may differ each time, and the floor counts.
     Otherwise each run has luck of its own, and the interval holds it."""
     count, rounding = len(rounds.blocks), _rounding(rounds)
     noise = _distance(_interval(rounds, again(rounds.base), 0.0)) if has_servers else 0.0
@@ -56,7 +56,7 @@ def judge(
 
 
 def is_surely_better(rounds: Rounds, name: str, other: str) -> bool:
-    """Compares the two copies by their ratio within each block."""
+    """Compares the two copies by their ratio within each round."""
     return signed_rank_interval(rounds.logs(name, other)).low > 0
 
 

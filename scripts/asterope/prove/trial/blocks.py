@@ -18,8 +18,8 @@ SHORT = 0.3  # seconds of CPU time of a process: some hundred periods
 @dataclass(frozen=True)
 class Block:
     """Calls in a row that went one way. `seconds`: up to eight intervals, each from a call's start
-    to the next one's. `sizes`: the sizes of these calls, 1 for the smallest of the place. `calls`:
-    the block stands for so many."""
+    to the next one's. `sizes`: the calls' sizes as multiples of the place's least size.
+    `calls`: the block stands for so many."""
 
     way: str
     seconds: Sequence[float]
@@ -30,8 +30,8 @@ class Block:
 
 @dataclass(frozen=True)
 class Spent:
-    """A thread's CPU time in a period. `within`: the same, with the longest intervals counted as
-    usual ones; 0: not known."""
+    """A thread's CPU time in the part of a period that counts. `within`: the same, with the longest
+    intervals counted as usual ones; 0: not known."""
 
     way: str
     seconds: float
@@ -96,21 +96,22 @@ class Seen:
 @dataclass(frozen=True)
 class Lived:
     """A process. `kind`: the same for processes of one program; 0: not known, as in operation.
-    `way`: it took this one as a whole; None: it did not. `alone`: its CPU time from the trial's
-    start to its end; None: not noted. `was_hurried`: its periods were too short for the caches."""
+    `way`: it took this one as a whole; None: it did not. `cpu_since_start`: its CPU time from the
+    trial's start to its end; None: not noted. `noted_short`: its library noted that it was too
+    short, that its periods were, or that only its places were tried."""
 
     name: str  # as of its pairs of periods
     kind: int
     started: float
     seconds: float  # of CPU time
     way: str | None = None
-    alone: float | None = None
-    was_hurried: bool = False
+    cpu_since_start: float | None = None
+    noted_short: bool = False
 
     @property
     def is_short(self) -> bool:
         """Too short for periods, or of a kind that is."""
-        return self.seconds < SHORT or self.was_hurried or self.way is not None
+        return self.seconds < SHORT or self.noted_short or self.way is not None
 
 
 @dataclass
@@ -184,7 +185,7 @@ FULL, PLACES_FULL, NO_COUNTER, NO_WAY, THREADS_FULL, QUIET, UNSEEN, CLOSED = (
     *("full", "places full", "no counter", "no way", "threads full", "quiet", "unseen", "closed"),
 )
 LIMITS = {
-    FULL: "there was no room for all blocks: later ones are fewer",
+    FULL: "there was no room for all figures: later parts of the program count less",
     PLACES_FULL: "a thread copies at more places than are told apart: the rest is one place",
     NO_COUNTER: "the program forbids reading the time stamp: from then on nothing was tried",
     NO_WAY: "a library could not be loaded into the program: nothing was tried there",

@@ -88,7 +88,7 @@ class _Reader:
         if not has_all:
             return observed
         ((magic, version, flags, *counts),) = self._records(_HEADER, RAW_BYTES, 1)
-        _, _, *periods, whole, kind, ended, is_short = counts
+        _, _, *periods, only_way, kind, ended, is_short = counts
         if magic == bytes(8):  # nothing large was copied, or it could not be seen
             if process.flags.quiet:
                 observed.limits.add(blocks.QUIET)
@@ -100,12 +100,12 @@ class _Reader:
         observed.limits |= {name for bit, name in enumerate(_FLAGS) if flags >> bit & 1}
         if process.flags.quiet and blocks.NO_COUNTER not in observed.limits:
             observed.limits.add(blocks.QUIET)
-        if whole > len(self._ways):
-            raise self._bad(f"its process took way {whole - 1}")
-        way = self._ways[whole - 1] if whole else None
-        alone = process.cpu_seconds - process.cpu_before if ended else None
+        if only_way > len(self._ways):
+            raise self._bad(f"its process took way {only_way - 1}")
+        way = self._ways[only_way - 1] if only_way else None
+        since_start = process.cpu_seconds - process.cpu_before if ended else None
         one = Lived(
-            str(self._path), kind, process.started, self._seconds, way, alone, is_short == 1
+            str(self._path), kind, process.started, self._seconds, way, since_start, is_short == 1
         )
         observed.lived.append(one)
         self._is_short = one.is_short

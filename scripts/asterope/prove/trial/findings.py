@@ -22,7 +22,7 @@ from .blocks import (
     Seen,
     Spent,
 )
-from .pairs import FEWEST, Period, Phase, gain, phases, saved, spanned
+from .pairs import FEWEST, Period, Phase, Saved, gain, phases, saved, spanned
 from .possible import Possible, possible_of, seconds_of_call
 from .short import FEWEST_PROCESSES, chance_of_short, of_short, seconds_of_short, short_processes
 from .statistics import (
@@ -41,13 +41,13 @@ from .statistics import (
 
 # Each of these keeps the library from counting all copies, for an unknown time.
 _UNCOUNTED = {NO_WAY, THREADS_FULL, UNSEEN}
-# A place does not matter if less of the program's time than this follows its calls.
+# A place does not matter if its calls themselves take less than this part of the CPU time.
 MATTERS = 0.01
 MOST_UNJUDGED = 0.1  # of the CPU time: above it, nothing is said of the whole program
 SAME = 0.01  # a smaller difference is not noticed
 KNOWN = 0.01
-# The chance that luck makes one way of a place seem better than the routine: the place keeps it.
-# And the chance that luck makes any of a program's many places seem faster or slower.
+# With these chances, luck may make a way seem better than the routine, or the routine faster or
+# slower than libc: at one place, and at any of the places. The stricter one decides.
 _BY_LUCK, _ANY_BY_LUCK = 0.01, 0.05
 FEW = 30  # cycles
 _DOUBTED = 2.0  # where libc differs from itself, a way has to differ so many times as much
@@ -119,7 +119,7 @@ class Found:
     wall_gain: Estimate | None = None  # by the clock, where nothing else kept it from running
     whole_gain: Estimate | None = None  # as gain, with the library that has a map
     has_whole: bool = False
-    unjudged: float = 0.0  # part of the CPU time in calls that are longer than periods
+    unjudged: float = 0.0  # part of the CPU time in calls as long as periods, or seen by no pair
     short: float = 0.0  # part of it in processes that are too short, and too few
     possible: Possible | None = None  # the bounds of all gains; None: not measured
     all_seen: bool = True  # False: some processes ran without the library
@@ -255,7 +255,7 @@ def findings(observed: Observed, ways: Sequence[str], whole: str | None = None) 
     explored = sum(_explored(seen, all_cells[place][1]) for place, seen in observed.places.items())
     seconds = max(0.0, observed.cpu_seconds - explored)
     parts = _parts(observed, whole)
-    by_chance = chance_of_short(observed, parts)
+    by_chance = chance_of_short(observed)
     seconds -= by_chance
     uncounted = bool(observed.limits & _UNCOUNTED)
     possible = {} if uncounted else possible_of(observed, seconds, observed.restricted)
@@ -264,19 +264,25 @@ def findings(observed: Observed, ways: Sequence[str], whole: str | None = None) 
     lived = sum(one.seconds for one in observed.lived) or observed.cpu_seconds
     of_copying = seconds - max(0.0, observed.cpu_seconds - lived) - long
     alike = _alike(observed, parts, whole, explored)
-    together = {}
-    for way, part in parts.items():
-        whole_processes, unknown = of_short(observed, way)
-        found, few = _together(observed, way, levels)
+    of_ways = {way: (_together(observed, way, levels), of_short(observed, way)) for way in parts}
+    together: dict[str, Saved | None] = {}
+    for way in [*parts] * len(parts):  # again if there are two, as each asks for the other's ratio
+        (found, few), (whole_processes, unknown) = of_ways[way]
         fewest = FEWEST if found else FEWEST_PROCESSES
-        all_phases, copying = [*found, *whole_processes], of_copying - unknown
-        together[way] = saved(all_phases, copying, part, alike[way], few, fewest)
+        more = 1 + sum(
+            one.more_by_libc(parts[other], alike[other])
+            for other, one in together.items()
+            if one and other != way
+        )
+        all_phases, copying = [*found, *whole_processes], (of_copying - unknown) * more
+        own = parts[way] / more, alike[way] / more
+        together[way] = saved(all_phases, copying, *own, few, fewest)
         if together[way] is None:  # too few pairs in all: more processes would make more
             unknown = seconds_of_short(observed)
 
     def gain_of(way: str, seconds: float) -> Estimate | None:
-        """Takes the time under other ways as if it had been under libc. The time that was not
-        judged may save nothing, or as much as the rest."""
+        """Adds the time that the program's other way (map or routine) has saved, as if libc had run
+        then. The time that was not judged may save nothing, or as much as the rest."""
         others = [other for other, found in together.items() if found and other != way]
         seconds += sum(together[other].part * together[other].seconds for other in others)
         either = (gain(together[way], seconds - one) for one in (0.0, long + unknown))
@@ -314,8 +320,8 @@ def findings(observed: Observed, ways: Sequence[str], whole: str | None = None) 
 
 
 def _within_possible(found: Found, possible: Possible) -> Found:
-    """Cuts the gains to those that the copies can make. Where that is next to nothing, the gain is
-    known without a trial. A gain far beyond them stays, as it is not told."""
+    """Cuts the gains to those that the copies can make. If copies take next to nothing, a gain that
+    is not known counts as 0. An impossible gain is not cut, as no verdict uses it."""
     if not found.is_possible:
         return found
     gains = {"gain": found.gain, "whole_gain": found.whole_gain, "wall_gain": found.wall_gain}
@@ -357,29 +363,31 @@ def _parts(observed: Observed, whole: str | None) -> dict[str, float]:
     """Returns shares of the CPU time under the routine and the whole, by way; the rest is libc's.
     In some pairs all places go together: by libc in one period, by the routine or the whole in the
     other. These are half of the pairs, or seven of eight if a whole is judged outside operation. In
-    the others each place counts half for libc, half for the routine, see _explored()."""
+    the others each place counts half for libc, half for the routine, see _explored(). So does a
+    process that took one way, see chance_of_short()."""
     seconds = max(observed.cpu_seconds, 1e-9)
     easy = observed.easy_libcs + observed.easy_others
     tried = 1 - easy / seconds
     if whole is None:
         return {ROUTINE: tried / 2 + observed.easy_others / seconds}
-    of_whole = tried * (1 / 8 if easy else 7 / 32)
+    of_one_way = sum(one.seconds for one in observed.lived if one.way is not None)
+    of_whole = max(0.0, tried - of_one_way / seconds) * (1 / 8 if easy else 7 / 32)
     return {ROUTINE: tried / 2 - of_whole, whole: of_whole + observed.easy_others / seconds}
 
 
 def _alike(
     observed: Observed, ways: Iterable[str], whole: str | None, explored: float
 ) -> dict[str, float]:
-    """By way, the share of the CPU time in which libc and it had the same work. That is the time in
-    which each place changes its way by itself, and the time of short processes, see
-    chance_of_short()."""
+    """By way, the share of the CPU time in which libc and this way did equally much of the work.
+    For the routine, places change their ways by themselves then, or processes are short: see
+    chance_of_short(). The whole has no such time."""
     seconds = observed.cpu_seconds
     short = seconds_of_short(observed)
     easy = observed.easy_libcs + observed.easy_others
     periods = max(0.0, seconds - easy - short)
     by_place = max(0.0, periods * (1 / 2 if whole is None or easy else 1 / 8) - explored)
-    most = max(1e-9, seconds - explored)
-    return {way: min(1.0, (short + by_place * (way != whole)) / most) for way in ways}
+    alike = min(1.0, (short + by_place) / max(1e-9, seconds - explored))
+    return {way: alike * (way != whole) for way in ways}
 
 
 def _cells(cycles: Sequence[Group]) -> tuple[Trimming, Cells]:
@@ -398,10 +406,8 @@ def _explored(seen: Seen, cells: Cells) -> float:
 
 
 def _levels(observed: Observed) -> tuple[dict[Place, float], float]:
-    """Returns the usual seconds of a call, by place. Second, the seconds of all calls at places
-    that are left out. There each call fills a period. The other period of the pair has no such call
-    then, and its other calls are little beside one. If calls are longer than pairs, perhaps no pair
-    has seen one."""
+    """Returns the usual seconds of a call, by place. Also returns the time of places whose calls
+    each fill a period, or that no pair saw: two periods cannot compare them."""
     levels, long = {}, 0.0
     for place, seen in observed.places.items():
         blocks = [block for pair in seen.together.values() for block in pair]
@@ -557,8 +563,8 @@ def _best(
     doubt: float,
 ) -> tuple[str | None, float]:
     """The fastest way that is surely better than the routine, and how many times as fast it surely
-    is. If libc is better, too, another way must surely beat it. The ways share the chance of
-    luck. `doubt`: see _doubted()."""
+    is. If libc is better, too, another way must surely beat it. The chance of an error is divided
+    among the ways (Bonferroni). `doubt`: see _doubted()."""
     if ROUTINE not in ratios:
         return None, 1.0
     others = [way for way in ways if way not in (ROUTINE, LIBC_AGAIN)]

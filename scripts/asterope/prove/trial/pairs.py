@@ -1,4 +1,5 @@
-"""The saving of the second way at all places together, by pairs of periods."""
+"""The time that the second way (routine or map) saves against the first (libc), from pairs of
+periods."""
 
 from __future__ import annotations
 
@@ -12,24 +13,25 @@ from .statistics import MOST_LEFT_OUT, NEGLIGIBLE, Estimate, t_quantile
 
 # The fewest pairs that give an interval, and that make a phase: means of fewer are not yet normal.
 FEWEST, FEWEST_OF_PHASE = 20, 10
-# A pair is far at this many times the usual distance from the middle. A sum is surely not chance at
-# this many of its standard errors.
+# A pair is far if its difference is six median distances from the median. A sum beyond three
+# standard errors is not chance.
 _FAR, _SURELY = 6.0, 3.0
-# Threads that copy take all of the program's time if they take more than the first share of it.
-# Above the second share they may take all: the rest may be the trial's own work.
+# If the judged time exceeds 95 % of the program's, it counts as all. From 75 % on, the interval
+# holds both cases: the rest may be the trial's own work.
 _NEARLY, _PERHAPS = 0.95, 0.75
-# A pair counts at most with this many times the level that its shorter period makes likely.
+# A delay may lengthen one period. So a pair's weight is at most four times that of its shorter
+# period.
 _HELD_UP = 4.0
-# A saving is known to this part of it at best, as phases are few and rough. The start of a program
-# has too few pairs for a phase: it may also save nothing, or twice as much.
+# A saving is known to this part of it at best, as phases are few and rough. Pairs too few for a
+# phase, as at a program's start, may save nothing or twice as much.
 _SAVING_KNOWN = 0.01
 # No way takes or saves more than this share of the time.
 _MOST = 0.9999
 # The fewest processes that give an interval. Processes differ if their variance is this many times
 # the one that their pairs tell. Below that, intervals by pairs hold the truth in 93 cases of 100.
 _FEWEST_PROCESSES, _DIFFERING = 4, 1.5
-# Intervals are this much wider than the pairs' errors alone make them. Those hold the truth in 93
-# cases of 100, as far pairs were cut before.
+# Cutting far pairs makes intervals too narrow: they hold the truth in 93 of 100 cases. So they are
+# widened.
 _WIDER = 1.1
 
 
@@ -51,10 +53,10 @@ Phase = tuple[Pairs, float]
 def phases(
     pairs: Pairs, shares: Mapping[Pair, Mapping[Place, float]], usual: Mapping[Place, float]
 ) -> tuple[list[Phase], float]:
-    """Returns groups of pairs in which the program copied mostly at one place. Each has the usual
-    time of all such calls in the program. That is its weight, as its calls are known and its number
-    of pairs is luck. Second, the part of that time in groups with too few pairs for a phase; the
-    last phase holds these. `shares`: by pair and place, the usual time of the calls. `usual`: by
+    """Returns groups of pairs in which the program copied mostly at one place. A phase's weight is
+    the usual time of its calls in the whole program, since its number of pairs is luck. Also
+    returns the part of that time in groups too small for a phase; the last phase holds
+    these. `shares`: by pair and place, the usual time of the calls. `usual`: by
     place, that of the whole program."""
     groups: dict[Place, list[Pair]] = {}
     sums = Counter[Place]()
@@ -85,15 +87,21 @@ def phases(
 @dataclass(frozen=True)
 class Saved:
     """`seconds`: the second way saves them in the whole program, if it does all of the work.
-    `part`: the part of the work that the second way did. `few`: the part of the saving that may be
-    different, see phases(). `times`: so many times as much may be saved. `errors`: by pair of
-    periods, its part of the error."""
+    `ratio`: libc's time over the way's. `part`: the part of the work that the second way did.
+    `few`: the part of the saving that may be different, see phases(). `times`: so many times as
+    much may be saved. `errors`: by pair of periods, its part of the error."""
 
     seconds: float
+    ratio: float
     part: float
     few: float
     times: float
     errors: Mapping[Pair, float]
+
+    def more_by_libc(self, part: float, alike: float) -> float:
+        """The time that libc would have taken more for the second way's work, as a part of all
+        time. `part` and `alike`: as of saved()."""
+        return (max(0.0, part - alike / 2) + alike / (1 + self.ratio)) * (self.ratio - 1)
 
 
 def saved(
@@ -113,7 +121,9 @@ def saved(
     beyond = _beyond(pairs)
     found = [_of_phase(*phase, as_usual=beyond is not None) for phase in phases]
     copying, difference = (sum(one[i] for one in found) for i in range(2))
-    part = _of_work(part, alike, difference / copying)
+    more = max(-_MOST, min(_MOST, difference / copying / 2))
+    ratio = (1 + more) / (1 - more)
+    part = _of_work(part, alike, ratio)
     most = seconds / (1 - difference / copying * (part - 0.5))  # as if half of it were under each
     scale = most / copying if copying > _NEARLY * most else 1.0  # the rest is chance
     out = sum(own * beyond[pair] for _, _, own, of in found for pair in of) if beyond else 0.0
@@ -127,16 +137,15 @@ def saved(
             if beyond:  # as it is chance, the program's time differs by it, too
                 part_saved = scale * difference / seconds
                 errors[pair] -= part_saved * scale * own_scale * (beyond[pair] - mean)
-    return Saved(scale * difference, part, few, times, errors)
+    return Saved(scale * difference, ratio, part, few, times, errors)
 
 
-def _of_work(part: float, alike: float, difference: float) -> float:
-    """The part of the work that the second way did in `part` of the time. `difference`: its
-    saving, as a part of the mean time of both."""
-    more = max(-2 * _MOST, min(2 * _MOST, difference)) / 2
-    first = max(0.0, 1 - part - alike / 2) / (1 + more)
-    second = max(0.0, part - alike / 2) / (1 - more)
-    return (second + alike / 2) / (first + second + alike)
+def _of_work(part: float, alike: float, ratio: float) -> float:
+    """The part of the work that the second way did in `part` of the time."""
+    of_both = alike / (1 + 1 / ratio)  # each way's work in that time, in seconds of libc
+    first = max(0.0, 1 - part - alike / 2)
+    second = max(0.0, part - alike / 2) * ratio
+    return (second + of_both) / (first + second + 2 * of_both)
 
 
 def _of_phase(
@@ -180,8 +189,8 @@ def _in_both(first: Period, second: Period) -> float:
 def _beyond(pairs: Pairs) -> Mapping[Pair, float] | None:
     """By pair, the time by which the longest intervals exceed usual ones. None if that is much of
     the time, or if one way plainly has more of it. Otherwise it is chance, which blurs the times of
-    both ways. No period counts with more than some times its usual time: while the program hardly
-    copies, no way makes it slower."""
+    both ways. A period's excess is cut at four times its usual time: if the program hardly copies,
+    the excess is not the copies'."""
     within, beyond, differences = 0.0, {}, []
     for pair, (first, second) in pairs.items():
         own = _in_both(first, second)
@@ -232,7 +241,7 @@ def gain(found: Saved | None, seconds: float) -> Estimate | None:
     for `seconds`."""
     if found is None or seconds <= 0:
         return None
-    part = found.part
+    part = max(1e-9, min(1 - 1e-9, found.part))
     by_pairs = _reach(found.errors.values(), len(found.errors))
     reach = _WIDER * max(by_pairs, _reach_of_processes(found.errors))
     reach += (_SAVING_KNOWN + found.few) * abs(found.seconds)
@@ -261,7 +270,7 @@ def _reach(errors: Collection[float], count: float) -> float:
 
 
 def _reach_of_processes(errors: Mapping[Pair, float]) -> float:
-    """The reach if all pairs of a process have the same error: its memory's place may be its luck.
+    """The reach if all pairs of a process share one error, as the addresses of its memory are luck.
     0 if processes do not differ plainly more than their pairs do. Also 0 if they are too few, or if
     most pairs are of too few of them."""
     sums, pairs = Counter[str](), Counter[str]()

@@ -15,7 +15,7 @@ _DEVIATIONS = 2.0
 # A reader pays at most this many times the copy's time if the routine leaves the copy elsewhere.
 _READER = 2.0
 # A slower routine costs at most this many times the loss of its measured calls. The measured loss
-# may be too low: a processor does other work beside calls, and the trial takes CPU time.
+# may be too low, as calls overlap with other work and the trial takes CPU time.
 _SLOWER = 1.25
 # Calls that were not measured count with these seconds for a byte, and for a call.
 _SLOW_BYTE, _SLOW_CALL = 1e-9, 1e-7

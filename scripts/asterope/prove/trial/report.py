@@ -45,18 +45,17 @@ def report(
     names = names_in(tried)
     sites = [(place.module, place.offset) for place in names]
     apart = dict(zip(names, told_apart(sites, list(names.values()))))
-    is_endless = tried.stopped_by == TIME and tried.observed.runs == 1
     why = why_not(tried)
     nothing = _NOTHING
-    if is_endless:
+    if tried.is_endless:
         nothing = f"{_NONE_YET}, after {tried.observed.lasted:.1f} s."
     own = own_copies(tried.said)
-    unseen = AGAINST if own else _of_unseen(tried, is_endless)
+    unseen = AGAINST if own else _of_unseen(tried)
     before, after, doubts = [f"Not judged: {why}." if why else nothing], [], []
     if tried.observed.places and not why:
         before = trial_words.before_table(found, whole, tried.observed)
         after = trial_words.after_table(found, apart)
-        doubts = trial_words.doubts(tried.observed, command, is_endless)
+        doubts = trial_words.doubts(tried.observed, command, tried.is_endless)
         doubts += [f"Note: {one}." for one in own]
     mapped, unwritten, notes = None, None, []
     try:  # the findings are shown even if a disk is full
@@ -90,11 +89,13 @@ def report(
     return code_of(last, unseen) if tried.observed.places else UNTOLD if unseen else DONE
 
 
-def _of_unseen(tried: Tried, is_endless: bool) -> str | None:
+def _of_unseen(tried: Tried) -> str | None:
     """The advice if the program may have copies that were not seen."""
-    if is_endless and tried.observed.is_idle:
+    if not tried.is_endless:
+        return None
+    if tried.observed.is_idle:
         return trial_words.GIVE_LOAD
-    return trial_words.MORE_TIME if is_endless and not tried.observed.places else None
+    return None if tried.observed.places else trial_words.MORE_TIME
 
 
 def code_of(found: Found, unseen: str | None = None) -> int:

@@ -48,6 +48,7 @@ class Tried:
     observed: Observed = field(default_factory=Observed)
     called: Called | None = None  # the command's program
     stopped_by: str = ""
+    is_endless: bool = False  # its only run did not end by itself before the time was over
     said: set[tuple[str, str]] = field(default_factory=set)  # of processes, on other libraries
     _found: Found | None = None  # of all that is observed
     _tick_hz: tuple[float, float] = (0.0, 0.0)  # seconds in which it was seen, and the rate
@@ -141,6 +142,7 @@ class Trial(Tried):
             start = time.monotonic()
             tell(f"run {self.observed.runs + 1}, about {max(0.0, left):.0f} s left")
             if not self._run(left):
+                self.is_endless = self.observed.runs == 1
                 return TIME
             longest = max(longest, time.monotonic() - start)
             now = time.monotonic()
@@ -183,7 +185,7 @@ class Trial(Tried):
                 unknown = self._cpu_seconds - known
                 ends = _UNNOTED * (self.observed.processes - processes)
                 if self.observed.limits & {NO_COUNTER, QUIET}:
-                    # `ends` stays in: a short process may do less than that once it is restricted.
+                    # The restricted part may be shorter than `ends`, so that is not subtracted.
                     self.observed.restricted += max(0.0, unknown)
                 elif unknown - ends > max(_LEAST_UNSEEN, known):
                     self.observed.limits |= {UNSEEN} if closed is None else {UNSEEN, CLOSED}

@@ -1,12 +1,13 @@
-"""Judges processes that are too short for periods. Each takes one way as a whole; two of them make
-a pair, which compares their CPU times."""
+"""Judges processes that are too short for periods. Each takes one way as a whole, or tries its
+places. Two of different ways, beside each other in time, make a pair: it compares their CPU
+times."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from statistics import fmean
 
-from .blocks import LIBC, Lived, Observed, Pair
+from .blocks import LIBC, ROUTINE, Lived, Observed, Pair
 from .pairs import Period, Phase
 
 # The fewest pairs of processes that give an interval. The time of a process is the sum of many, so
@@ -39,16 +40,15 @@ def of_short(observed: Observed, way: str) -> tuple[list[Phase], float]:
     return found, unknown
 
 
-def chance_of_short(observed: Observed, parts: Mapping[str, float]) -> float:
-    """The seconds that chance added to short processes. A process's way is drawn, so a way may have
-    more or fewer of them than its part. `parts`: of ways but libc."""
-    found, wanted = 0.0, {LIBC: 1 - sum(parts.values()), **parts}
+def chance_of_short(observed: Observed) -> float:
+    """The seconds that short processes took beyond those of libc and the routine, if each had half
+    of them. A process's way is drawn, so one may have more; and a map's library has some, too."""
+    found = 0.0
     for short in _by_kind(observed):
-        took = {way: [_since(one) for one in short if one.way == way] for way in wanted}
-        if all(took.values()):
-            count = sum(map(len, took.values()))
-            usual = sum(part * fmean(took[way]) for way, part in wanted.items())
-            found += sum(map(sum, took.values())) - count * usual
+        took = [[_since(one) for one in short if one.way == way] for way in (LIBC, ROUTINE)]
+        if all(took):
+            drawn = [_since(one) for one in short if one.way is not None]
+            found += sum(drawn) - len(drawn) * fmean(map(fmean, took))
     return found
 
 
@@ -62,12 +62,12 @@ def _by_kind(observed: Observed) -> Iterable[list[Lived]]:
 
 def _since(one: Lived) -> float:
     """Seconds from the trial's start on."""
-    return one.seconds if one.alone is None else one.alone
+    return one.seconds if one.cpu_since_start is None else one.cpu_since_start
 
 
 def _pairs(lived: Iterable[Lived], way: str) -> dict[Pair, tuple[Period, Period]]:
     """Pairs processes that are beside each other in time."""
-    ended = [one for one in lived if one.alone and one.alone > 0 and one.way in (LIBC, way)]
+    ended = [one for one in lived if (one.cpu_since_start or 0) > 0 and one.way in (LIBC, way)]
     ended.sort(key=lambda one: one.started)
     took = [[_since(one) for one in ended if (one.way == LIBC) == is_libcs] for is_libcs in (0, 1)]
     if not all(took):

@@ -14,8 +14,8 @@ from .blocks import Block
 # interrupts and other delays that copies do not cause.
 LEFT_OUT, MOST_LEFT_OUT = 0.02, 0.15
 _BEYOND_MEASURE = 4.0  # medians
-# A way has more than its share of them if they add at least the first part more to its time than to
-# another's. Luck alone would do so with less than the second chance.
+# A way has more than its share of them if they add 0.5 % more to its time than to another's. Luck
+# alone must do so with less than 0.1 %.
 NEGLIGIBLE, _SUSPICIOUS = 0.005, 0.001
 # The fewest cycles that give an interval: means of fewer are not yet normal.
 _FEWEST = 20
@@ -73,8 +73,8 @@ Group = Sequence[Block]  # a cycle: its blocks share the program's state
 
 @dataclass(frozen=True)
 class Trimming:
-    """Tells the intervals of a place that are left out. `scales`: a way's usual interval over that
-    of all ways beside it. `is_fair`: each way has its share of those that are left out."""
+    """Tells the intervals of a place that are left out. `scales`: by way, its usual interval over
+    its cycle's usual interval. `is_fair`: each way has its share of those that are left out."""
 
     limit: float
     scales: Mapping[str, float]

@@ -111,7 +111,7 @@ def ways_of_finalists(profile: Path) -> list[Way]:
 
 
 def _of_rank(raw: Any, rank: int) -> Any:
-    """The profile as if these had won the races with so many entrants; None: no race has. It
+    """The profile as if the runner-up of this rank had won each race; None: no race has one. It
     changes the pipelines of memcpy for the balanced objective."""
     changed, found = copy.deepcopy(raw), False
     for choice in changed["choices"]:
