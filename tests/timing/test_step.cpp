@@ -8,6 +8,8 @@ TEST(Steps, are_read_as_they_are_written) {
         {{Step::calibration}, "calibration"},
         {{Step::pipelines, 4096}, "pipelines 4096"},
         {{Step::small}, "small copies"},
+        {{Step::small, 0, "bound"}, "small copies bound"},
+        {{Step::small, 256, "bound"}, "small copies bound 256"},
         {{Step::overlapping}, "overlapping buffers"},
         {{Step::sensing, 65536}, "sensing 65536"},
         {{Step::boundaries, 6144, "hot"}, "boundary hot 6144"},
@@ -15,6 +17,7 @@ TEST(Steps, are_read_as_they_are_written) {
         {{Step::threads, 1 << 20}, "threads 1048576"},
         {{Step::pipelines, 4096, "", Operation::set}, "memset pipelines 4096"},
         {{Step::exam, 512, "1", Operation::set}, "memset exam 1 512"},
+        {{Step::exam, 0, "2"}, "exam 2"},
     };
     for (const auto& [step, name] : steps) {
         EXPECT_EQ(step.name(), name);

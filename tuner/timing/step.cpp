@@ -1,6 +1,7 @@
 // Finds steps by their names, and writes the names that logs have.
 #include "timing/step.hpp"
 
+#include <algorithm>
 #include <charconv>
 
 #include "base/contains.hpp"
@@ -32,7 +33,13 @@ std::optional<LoggedStep> parse_step(std::string_view name) {
         LoggedStep step{one.step};
         step.operation = operation;
         std::string_view rest = own.substr(logged.size());
-        if (const std::size_t blank = rest.rfind(' '); blank != rest.npos) {
+        const auto is_letter = [](char one) { return one >= 'a' && one <= 'z'; };
+        const bool is_one_word = rest.size() > 1 && rest.rfind(' ') == 0;
+        // the exam of small copies has an attempt and no size, as other steps have a size alone
+        if (is_one_word &&
+            (one.step == Step::exam || std::ranges::all_of(rest.substr(1), is_letter))) {
+            step.objective = rest.substr(1);
+        } else if (const std::size_t blank = rest.rfind(' '); blank != rest.npos) {
             const char* end = rest.data() + rest.size();
             const auto read = std::from_chars(rest.data() + blank + 1, end, step.size);
             if (read.ptr != end || read.ec != std::errc() || step.size == 0) continue;

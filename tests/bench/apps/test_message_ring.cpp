@@ -7,11 +7,12 @@ TEST(MessageRing, has_as_many_slots_as_fit_and_at_least_one) {
     EXPECT_EQ(MessageRing(1 << 20, 1 << 16).slots(), 16u);
     EXPECT_EQ(MessageRing((1 << 20) - 1, 1 << 16).slots(), 15u);
     EXPECT_EQ(MessageRing(1000, 1 << 16).slots(), 1u);
+    EXPECT_EQ(MessageRing(1 << 20, 8).slots(), 256u) << "each begins at a page";
 }
 
 TEST(MessageRing, slots_do_not_overlap_and_are_used_in_turn) {
     constexpr std::size_t kSlot = 5000; // no whole number of pages
-    MessageRing ring(4 * kSlot, kSlot);
+    MessageRing ring(4 * 8192, kSlot);
     ASSERT_EQ(ring.slots(), 4u);
     for (std::uint64_t i = 0; i < 4; ++i) {
         std::memset(ring.payload(i), static_cast<int>('a' + i), kSlot);
