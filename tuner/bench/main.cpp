@@ -60,8 +60,8 @@ void measure_suites(const Options& options, const Request& request, const Settin
         if (!one.make) {
             on_threads = thread_suites(setting, cpus, sizes);
         } else if (one.name == std::string("overlap") && !setting.contenders.at(1).move) {
-            say_left_out(
-                {one.name, "the routine has no memmove to go with " + options.routine.symbol()});
+            say_left_out({one.name, routine_library(options.routine) +
+                                        " has no memmove to go with " + options.routine.symbol()});
         } else {
             std::ranges::move(one.make(setting, *arena, sizes), std::back_inserter(suites));
         }

@@ -123,7 +123,8 @@ Contender routine_contender(const RoutineOptions& routine) {
                       " wrong: " + fault);
     }
     if (move) fault = fault_of([&](std::string&) { return move; }, 20, true);
-    if (!fault.empty()) throw Failure("the memmove of the routine is wrong: " + fault);
+    if (!fault.empty())
+        throw Failure("the memmove of " + routine_library(routine) + " is wrong: " + fault);
     note_origin(kRoutineName, routine.symbol() + " of " + routine_library(routine));
     return {.name = kRoutineName,
             .description = routine.symbol() + ", the routine",
