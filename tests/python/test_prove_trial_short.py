@@ -98,7 +98,7 @@ def test_calls_of_short_processes_are_no_calls_of_a_long_one() -> None:
 
 def test_pairs_of_hurried_processes_say_nothing() -> None:
     """Their periods are too short for the caches: each way had the lines that the other one left.
-    Here they say that the ways are the same; whole processes say how much the routine saves."""
+    Here they say that the ways are the same. Whole processes say how much the routine saves."""
     observed = observed_of(1, 40, 0.6, 0.5, each=0.5)
     same = steady(1.0)
     for number in range(10):

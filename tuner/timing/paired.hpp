@@ -60,8 +60,8 @@ class Paired {
     std::size_t rounds(int entrant, Series series = {}) const {
         return logs_.at({entrant, series}).size();
     }
-    /// The ratio of each round as a logarithm, the weighted mean over the workloads. Of a workload
-    /// that was timed in fewer rounds, the others get the figure of a nearby round.
+    /// The ratio of each round as a logarithm, the weighted mean over the workloads. A
+    /// round in which a workload was not timed has that workload's figure of a nearby round.
     using Weighted = std::vector<std::pair<Workload, double>>;
     std::vector<double> log_ratios(int over, int under, const Weighted& weights) const;
     Estimate mean_log_ratio(int over, int under, const Weighted& weights) const {

@@ -379,7 +379,7 @@ def _alike(
     observed: Observed, ways: Iterable[str], whole: str | None, explored: float
 ) -> dict[str, float]:
     """By way, the share of the CPU time in which libc and this way did equally much of the work.
-    For the routine, places change their ways by themselves then, or processes are short: see
+    For the routine, places change their ways by themselves then, or processes are short. See
     chance_of_short(). The whole has no such time."""
     seconds = observed.cpu_seconds
     short = seconds_of_short(observed)
