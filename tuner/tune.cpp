@@ -17,14 +17,17 @@ int run(int argc, char** argv) {
         "Exit codes: 0 done; 1 failed while running; 2 bad arguments or bad input; 3 the "
         "profile is stale; 130 interrupted.");
     CLI::App& app = line.app();
-    const std::function<int()> tune = add_tuning(app);
+    const std::function<TuningRequest()> request = add_tuning(app);
     const Subcommand subcommands[] = {add_check(app), add_diagnose(app), add_replay(app),
                                       add_merge(app), add_tunables(app)};
     if (!line.parse(argc, argv)) return kDone;
     for (const Subcommand& subcommand : subcommands) {
         if (was_named(*subcommand.app)) return subcommand.run();
     }
-    return tune();
+    const TuningRequest asked = request();
+    if (!asked.references.empty()) return tune_watched(asked);
+    tune(asked);
+    return kDone;
 }
 
 } // namespace

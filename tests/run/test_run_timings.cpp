@@ -4,7 +4,7 @@
 #include "support/made_up_files.hpp"
 #include "support/made_up_variants.hpp"
 #include "support/unit_test.hpp"
-#include "timing/watched_timings.hpp"
+#include "timing/timings_by.hpp"
 
 namespace {
 
@@ -101,7 +101,8 @@ struct PreemptingMachine {
 
     PreemptingMachine() {
         timings.go_on_with(source);
-        source.time_by([](const SampleRequest& asked) { return 7e-9 * asked.round; }, 1e-3);
+        source.time_by([](const SampleRequest& asked) { return std::vector{7e-9 * asked.round}; },
+                       1e-3);
     }
     /// One round of two samples, until it counts. Returns how often it was timed.
     int time_round() {
@@ -243,7 +244,7 @@ TEST_F(RunTimingsWithLog,
     EXPECT_THROW(search(early), BadInput);
 }
 
-TEST(WatchedTimings, repeats_disturbed_rounds_up_to_a_limit_in_each_step_and_counts_all) {
+TEST(TimingsBy, repeats_disturbed_rounds_up_to_a_limit_in_each_step_and_counts_all) {
     PreemptingMachine machine;
     EXPECT_EQ(machine.time_round(), 1);
     machine.disturbs = true;
@@ -257,7 +258,7 @@ TEST(WatchedTimings, repeats_disturbed_rounds_up_to_a_limit_in_each_step_and_cou
     EXPECT_EQ(machine.time_round(), 4);
 }
 
-TEST(WatchedTimings, sees_nothing_of_a_round_in_which_nothing_was_timed) {
+TEST(TimingsBy, sees_nothing_of_a_round_in_which_nothing_was_timed) {
     PreemptingMachine machine;
     machine.disturbs = true;
     EXPECT_TRUE(machine.source.round_ended().disturbances.empty());

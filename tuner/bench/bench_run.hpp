@@ -12,7 +12,7 @@
 #include "bench/suite.hpp"
 #include "machine/machine.hpp"
 #include "run/run_timings.hpp"
-#include "timing/watched_timings.hpp"
+#include "timing/timings_by.hpp"
 
 namespace asterope {
 

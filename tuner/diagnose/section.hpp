@@ -9,7 +9,7 @@
 #include "machine/machine.hpp"
 #include "run/run_timings.hpp"
 #include "timing/arena.hpp"
-#include "timing/watched_timings.hpp"
+#include "timing/timings_by.hpp"
 
 namespace asterope::diagnosis {
 

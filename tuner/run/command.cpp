@@ -5,12 +5,10 @@
 #include <sys/stat.h>
 
 #include "base/error.hpp"
-#include "base/watched_run.hpp"
 #include "machine/cpu.hpp"
 #include "machine/numa.hpp"
 #include "machine/profile_places.hpp"
-#include "run/plan.hpp"
-#include "run/tuning.hpp"
+#include "run/references.hpp"
 #include "search/objective.hpp"
 #include "space/candidates.h"
 
@@ -124,26 +122,18 @@ void write_to(const std::filesystem::path& place, TuningRequest& request) {
     request.makes_folder = request.no_generate = true;
 }
 
-int run(Options& options) {
+TuningRequest request_of(Options& options) {
     TuningRequest& request = options.request;
     if (options.for_system) write_to(system_profile(), request);
     if (options.for_user) write_to(user_profile(), request);
     if (options.interleave) interleave_memory(read_numa_nodes(0));
     request.options.sensing = std::erase(request.options.without, "sensing") == 0;
-    const auto search = [&] {
-        tune(request);
-        return static_cast<int>(kDone);
-    };
-    if (request.references.empty()) return search();
-    return run_watched({"asterope-tune", "interrupted; the same command with --resume goes on",
-                        "leave it out, or repair it, and remove the log " + log_of(request) +
-                            ", which is of no use without it"},
-                       search);
+    return request;
 }
 
 } // namespace
 
-std::function<int()> add_tuning(CLI::App& app) {
+std::function<TuningRequest()> add_tuning(CLI::App& app) {
     const auto options = std::make_shared<Options>();
     add_places(app, *options);
     add_aims(app, options->request);
@@ -151,7 +141,7 @@ std::function<int()> add_tuning(CLI::App& app) {
     add_output(app, *options);
     mark_as_expert(app, {"--space", "--reference", "--source-map", "--without", "--log", "--cpu",
                          "--interleave", "--seed"});
-    return [options] { return run(*options); };
+    return [options] { return request_of(*options); };
 }
 
 Subcommand add_replay(CLI::App& app) {

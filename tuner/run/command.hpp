@@ -5,12 +5,13 @@
 #include <functional>
 
 #include "base/command_line.hpp"
+#include "run/tuning.hpp"
 
 namespace asterope {
 
-/// Adds the options of a tuning run. Call the returned function once they are parsed: it tunes and
-/// returns the program's exit code. `app` must live until then.
-std::function<int()> add_tuning(CLI::App& app);
+/// Adds the options of a tuning run. Once they are parsed, the returned function returns what they
+/// ask for. `app` must live until then.
+std::function<TuningRequest()> add_tuning(CLI::App& app);
 
 /// Each adds the subcommand of its name to the program's command line.
 Subcommand add_replay(CLI::App& app);

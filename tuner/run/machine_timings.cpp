@@ -36,7 +36,7 @@ std::size_t largest_of(const std::vector<Plan>& plans) {
 
 MachineTimings::MachineTimings(const std::vector<Plan>& plans, const Machine& machine,
                                std::uint64_t seed, int cpu, const Budget& budget)
-    : WatchedTimings(DisturbanceMonitor(cpu)),
+    : watch_(DisturbanceMonitor(cpu)),
       arena_(arena_bytes(largest_of(plans), machine), plans.front().source_map), budget_(budget) {
     if (arena_.maps_source()) small_arena_.emplace(kSmallArena);
     for (const Plan& plan : plans) {
@@ -51,8 +51,7 @@ MachineTimings::MachineTimings(const std::vector<Plan>& plans, const Machine& ma
 
 MachineTimings::MachineTimings(std::size_t largest_size, const Machine& machine, int cpu,
                                const Budget& budget)
-    : WatchedTimings(DisturbanceMonitor(cpu)), arena_(arena_bytes(largest_size, machine)),
-      budget_(budget) {
+    : watch_(DisturbanceMonitor(cpu)), arena_(arena_bytes(largest_size, machine)), budget_(budget) {
     for (const OperationFacts& facts : kOperations) {
         const Operation one = facts.operation;
         const SmallCalls small = {machine.caches, fleet_statistics(one)};
@@ -66,24 +65,23 @@ void MachineTimings::throw_if_over() const {
     budget_.throw_if_spent();
 }
 
-void MachineTimings::enter(const LoggedStep& step, std::size_t known) {
-    WatchedTimings::enter(step, known);
+void MachineTimings::enter(const LoggedStep& step, std::size_t) {
+    watch_.forget_round();
     stopwatch_ = &stopwatches_.at(step.operation);
-}
-
-double MachineTimings::time(const SampleRequest& asked) {
-    return stopwatch_->time(asked.copy, asked.workload, asked.size, asked.round);
 }
 
 Sample MachineTimings::sample(const SampleRequest& asked) {
     budget_.throw_if_spent();
     for (int i = 0; i < kTries; ++i) {
-        const Sample timed = WatchedTimings::sample(asked);
-        if (!is_a_time(timed.seconds())) continue;
+        const SampleWatch::Running running = watch_.begin(asked.copy.name);
+        const double seconds =
+            stopwatch_->time(asked.copy, asked.workload, asked.size, asked.round);
+        const double us = running.us();
+        if (!is_a_time(seconds)) continue;
         // The log's rounded figure is the one in use. Otherwise a resumed run would see other
         // figures. Thousandths of a nanosecond are beyond any clock here; no time is 0, though.
-        return {std::max(1.0, std::round(timed.ns * 1e3)) / 1e3,
-                std::max(1.0, std::round(timed.us * 10)) / 10};
+        return {std::max(1.0, std::round(seconds * 1e9 * 1e3)) / 1e3,
+                std::max(1.0, std::round(us * 10)) / 10};
     }
     throw Failure("the time stamp counter jumps: nothing can be timed here");
 }

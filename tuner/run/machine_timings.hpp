@@ -9,14 +9,15 @@
 #include "run/plan.hpp"
 #include "timing/arena.hpp"
 #include "timing/budget.hpp"
+#include "timing/sample_watch.hpp"
 #include "timing/stopwatch.hpp"
-#include "timing/watched_timings.hpp"
+#include "timing/timings.hpp"
 
 namespace asterope {
 
 /// Throws Interrupted between samples when the user asked to stop, and BudgetSpent when the time is
 /// over. Throws Failure where the clock cannot be trusted at all.
-class MachineTimings : public WatchedTimings {
+class MachineTimings : public Timings {
   public:
     /// Times the operations of these plans in the same memory. The plans differ in sizes and
     /// statistics alone, and each step is of one plan. `budget` must outlive it. Throws Failure
@@ -27,15 +28,16 @@ class MachineTimings : public WatchedTimings {
     MachineTimings(std::size_t largest_size, const Machine& machine, int cpu, const Budget& budget);
 
     Sample sample(const SampleRequest& asked) override;
+    RoundEnd round_ended() override { return {watch_.end_round()}; }
     void enter(const LoggedStep& step, std::size_t known = 0) override;
     ProbeTicks readings(const ProbeRequest& asked) override;
     Calibration calibration(std::size_t size, Workload workload,
                             const std::optional<Calibration>& known = std::nullopt) override;
 
   private:
-    double time(const SampleRequest& asked) override;
     void throw_if_over() const;
 
+    SampleWatch watch_;
     Arena arena_;
     std::optional<Arena> small_arena_; ///< of the small copies, where the source is mapped
     std::map<Operation, Stopwatch> stopwatches_;

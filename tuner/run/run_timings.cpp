@@ -145,10 +145,11 @@ RoundEnd RunTimings::round_ended() {
     if (recorded_.left() > 0) {
         end = recorded_.round_ended();
     } else { // a run killed between a round's last sample and its hits has lost these
-        end.disturbances = source_->round_ended().disturbances;
+        end = source_->round_ended();
         if (!end.disturbances.empty()) write(end.disturbances);
     }
-    end.again = disturbed_rounds_.round_ended(end.disturbances, std::exchange(round_seconds_, 0));
+    const double seconds = std::exchange(round_seconds_, 0);
+    end.again = end.watched && disturbed_rounds_.round_ended(end.disturbances, seconds);
     const double planned = std::exchange(round_planned_, 0);
     progress.advance(end.again ? 0 : planned, round_recorded_);
     return end;

@@ -7,18 +7,19 @@
 
 #include "run/run_timings.hpp"
 #include "timing/paired.hpp"
-#include "timing/watched_timings.hpp"
+#include "timing/timings_by.hpp"
 
 namespace asterope {
 
 /// The entrants, the number of rounds, and the way to take a sample.
 struct RoundsAsked {
-    std::vector<int> entrants;
+    std::vector<Entrant> entrants; ///< from 0 up
     int rounds;
     double sample_seconds; ///< as planned, for the progress line
-    /// Takes a sample: the seconds of its parts, see Paired.
-    std::function<std::vector<double>(int entrant, std::uint64_t round)> time;
-    Paired::CacheEffect cache_effect = nullptr; ///< see Paired
+    /// Takes a sample: the seconds of the whole, then of each part.
+    std::function<std::vector<double>(Entrant entrant, std::uint64_t round)> time;
+    /// Entrants of one number leave the caches alike. Without the function, all do.
+    std::function<int(Entrant entrant)> cache_effect = nullptr;
     /// Whether disturbed rounds are timed again. False where other threads copy, as the monitor
     /// sees disturbances of this thread alone.
     bool repeats_disturbed = true;

@@ -14,6 +14,7 @@
 #include "base/interrupt.hpp"
 #include "base/text.hpp"
 #include "base/version.hpp"
+#include "base/watched_run.hpp"
 #include "machine/affinity.hpp"
 #include "machine/machine.hpp"
 #include "machine/numa.hpp"
@@ -49,8 +50,9 @@ class TuningRun {
         facts_.budget_seconds = plan_.budget_seconds;
     }
 
-    /// On this machine.
-    void measure() {
+    /// Readies all but the memory for timings on this machine: verifies the copies, loads the
+    /// references, starts threads, pins itself to the CPU.
+    void prepare() {
         const std::string unreadable = unreadable_part(machine_);
         if (!unreadable.empty()) throw BadInput(unreadable);
         machine_json_ = to_json(machine_);
@@ -81,36 +83,71 @@ class TuningRun {
         announce();
         timings_.spent.enter(Step::building);
         start_clock(machine_.cpu.invariant_tsc);
-        try {
-            // Memory is allocated before a log exists that a next run would have to resume.
-            MachineTimings figures(plans(), machine_, request_.seed, *facts_.cpu, timings_.budget);
-            RunLog log = open_run_log(plan_.log, log_header(), request_.resume);
-            timings_.keep(log);
-            facts_.started = log.header.started;
-            for (OperationSearch& one : searches_) one.plan.options = log.header.options;
-            facts_.resumed = log.resumed;
-            try {
-                search(figures, plan_.options.operations,
-                       [this](Operation one) { return compiled(one); });
-            } catch (const Interrupted&) {
-                refuse_spoiled_figures(); // a resumed run would load its references anew
-                throw;
-            }
-            refuse_spoiled_figures();
-            finish();
-            log.writer.finish(facts_);
-            const Profile found = profile();
-            if (const std::string fault = fault_of(found); !fault.empty()) {
-                throw Failure("the profile would not be valid, so it is not written: " + fault +
-                              ": please report this, and keep the log " + plan_.log +
-                              " for it; without that log a new search may end otherwise");
-            }
-            write(found);
-            // The user did not ask to keep it. It is still locked, so it is this run's own.
-            if (!plan_.keeps_log && left_nothing()) std::filesystem::remove(plan_.log);
-        } catch (const Interrupted&) {
-            throw Interrupted("interrupted; the same command with --resume goes on");
+    }
+
+    const std::vector<Operation>& operations() const { return plan_.options.operations; }
+    MachineTimings machine_timings() const {
+        return {plans(), machine_, request_.seed, *facts_.cpu, timings_.budget};
+    }
+
+    RunLog open_log() const { return open_run_log(plan_.log, log_header(), request_.resume); }
+
+    /// Keeps samples in the log from now on, and goes on with the run that began it, if any.
+    void keep(RunLog& log) {
+        timings_.keep(log);
+        facts_.started = log.header.started;
+        for (OperationSearch& one : searches_) one.plan.options = log.header.options;
+        facts_.resumed = log.resumed;
+    }
+
+    /// Searches all operations; `examined`: those whose routine is examined. Where the time ends
+    /// before an operation other than the copies, that one is left out.
+    void search(Timings& figures, const std::vector<Operation>& examined,
+                const BuildRoutine& build) {
+        for (const OperationSearch& one : searches_) {
+            if (one.plan.operation != Operation::copy) plan_roughly(timings_.progress, one);
         }
+        for (OperationSearch& one : searches_) {
+            try {
+                OperationRun run(one, machine_, request_.seed, timings_, figures);
+                run_steps(run, one.findings, contains(examined, one.plan.operation), build);
+            } catch (const BudgetSpent&) {
+                if (one.plan.operation == Operation::copy) {
+                    throw Failure("the time budget ended before anything was timed: give more");
+                }
+                one.findings = {};
+                searches_.front().findings.left_out.steps.insert(Step::memset);
+            }
+        }
+        timings_.progress.clear();
+        facts_.trials = timings_.samples();
+        facts_.noise = timings_.disturbed_rounds().facts();
+    }
+
+    /// Throws Failure where a reference no longer copies right, after it has removed the log, which
+    /// is still locked.
+    void refuse_spoiled_figures() const {
+        try {
+            for (const OperationSearch& one : searches_) require_still_right(one.references);
+        } catch (const Failure&) {
+            std::filesystem::remove(plan_.log);
+            throw;
+        }
+    }
+
+    /// Ends the log, and writes the profile.
+    void finish(RunLog& log) {
+        take_end_facts();
+        log.writer.finish(facts_);
+        const Profile found = profile();
+        if (const std::string fault = fault_of(found); !fault.empty()) {
+            throw Failure("the profile would not be valid, so it is not written: " + fault +
+                          ": please report this, and keep the log " + plan_.log +
+                          " for it; without that log a new search may end otherwise");
+        }
+        write(found);
+        // The user did not ask to keep it. It is still locked, so it is this run's own.
+        if (!plan_.keeps_log && left_nothing()) std::filesystem::remove(plan_.log);
     }
 
     /// On the figures of a whole log. Returns the profile.
@@ -145,6 +182,22 @@ class TuningRun {
         if (fault.empty()) return found;
         throw BadInput(what + ": the profile that follows from it is not valid: " + fault +
                        ": a damaged log, or our fault: give another, or record anew");
+    }
+
+    /// The routine of the findings so far, compiled and loaded: its function of the operation. Null
+    /// where the user does not want it. Null with a warning where it cannot be built.
+    CopyFunction compiled(Operation operation) {
+        // A routine that could not be compiled a moment ago is not tried again for the next
+        // operation.
+        if (request_.no_generate || !unexamined_.empty()) return nullptr;
+        take_end_facts();
+        try {
+            return load_routine(text_of(profile()), operation, "leave it out with --no-generate");
+        } catch (const Failure& error) {
+            unexamined_ = error.what();
+            warn("the routine was not examined: " + unexamined_);
+            return nullptr;
+        }
     }
 
     /// Throws Failure if an exam found the routine slower than libc, or if the routine was not
@@ -219,43 +272,8 @@ class TuningRun {
         return header;
     }
 
-    /// Searches all operations; `examined`: those whose routine is examined. Where the time ends
-    /// before an operation other than the copies, that one is left out.
-    void search(Timings& figures, const std::vector<Operation>& examined,
-                const BuildRoutine& build) {
-        for (const OperationSearch& one : searches_) {
-            if (one.plan.operation != Operation::copy) plan_roughly(timings_.progress, one);
-        }
-        for (OperationSearch& one : searches_) {
-            try {
-                OperationRun run(one, machine_, request_.seed, timings_, figures);
-                run_steps(run, one.findings, contains(examined, one.plan.operation), build);
-            } catch (const BudgetSpent&) {
-                if (one.plan.operation == Operation::copy) {
-                    throw Failure("the time budget ended before anything was timed: give more");
-                }
-                one.findings = {};
-                searches_.front().findings.left_out.steps.insert(Step::memset);
-            }
-        }
-        timings_.progress.clear();
-        facts_.trials = timings_.samples();
-        facts_.noise = timings_.disturbed_rounds().facts();
-    }
-
-    /// Throws Failure where a reference no longer copies right, after it has removed the log, which
-    /// is still locked.
-    void refuse_spoiled_figures() const {
-        try {
-            for (const OperationSearch& one : searches_) require_still_right(one.references);
-        } catch (const Failure&) {
-            std::filesystem::remove(plan_.log);
-            throw;
-        }
-    }
-
     /// Adds the facts that are known when the last sample is over.
-    void finish() {
+    void take_end_facts() {
         facts_.finished = utc_now();
         const std::chrono::duration<double> elapsed = Clock::now() - begin_;
         facts_.seconds = elapsed.count() + timings_.recorded_seconds();
@@ -266,22 +284,6 @@ class TuningRun {
     bool left_nothing() const {
         return std::ranges::all_of(
             searches_, [](const OperationSearch& one) { return one.findings.left_out.empty(); });
-    }
-
-    /// The routine of the findings so far, compiled and loaded: its function of the operation. Null
-    /// where the user does not want it. Null with a warning where it cannot be built.
-    CopyFunction compiled(Operation operation) {
-        // A routine that could not be compiled a moment ago is not tried again for the next
-        // operation.
-        if (request_.no_generate || !unexamined_.empty()) return nullptr;
-        finish();
-        try {
-            return load_routine(text_of(profile()), operation, "leave it out with --no-generate");
-        } catch (const Failure& error) {
-            unexamined_ = error.what();
-            warn("the routine was not examined: " + unexamined_);
-            return nullptr;
-        }
     }
 
     /// The profile of the findings. This makes the tables, too, which tell the same.
@@ -326,9 +328,32 @@ void render(const TuningRequest& request) {
 
 void tune(const TuningRequest& request) {
     TuningRun run(request, read_machine("/", request.cpu));
-    run.measure();
+    run.prepare();
+    try {
+        // Memory is allocated before a log exists that a next run would have to resume.
+        MachineTimings figures = run.machine_timings();
+        RunLog log = run.open_log();
+        run.keep(log);
+        try {
+            run.search(figures, run.operations(), [&](Operation one) { return run.compiled(one); });
+        } catch (const Interrupted&) {
+            run.refuse_spoiled_figures(); // a resumed run would load its references anew
+            throw;
+        }
+        run.refuse_spoiled_figures();
+        run.finish(log);
+    } catch (const Interrupted&) {
+        throw Interrupted("interrupted; the same command with --resume goes on");
+    }
     render(request);
     if (request.strict) run.require_no_loss();
+}
+
+int tune_watched(const TuningRequest& request) {
+    return run_watched({"asterope-tune", "interrupted; the same command with --resume goes on",
+                        "leave it out, or repair it, and remove the log " + log_of(request) +
+                            ", which is of no use without it"},
+                       [&] { return tune(request), static_cast<int>(kDone); });
 }
 
 void replay_run(const std::string& path, const TuningRequest& to) {

@@ -42,6 +42,10 @@ struct TuningRequest {
 /// later errors, and Interrupted. An existing profile is replaced whole, or not touched.
 void tune(const TuningRequest& request);
 
+/// The same in a child process, as references may crash or hang. Returns the program's exit code.
+/// Throws Failure which names the reference that did.
+int tune_watched(const TuningRequest& request);
+
 /// Derives the profile anew from the whole log of a run, without the machine: the same search on
 /// the same figures. `request` says where results go. The search itself is the log's. Throws as
 /// tune() does, and BadInput for a log that cannot be used or is not whole.

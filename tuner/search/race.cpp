@@ -124,7 +124,8 @@ void Race::sample_once(std::vector<Entrant> entrants, Workload workload) {
         do {
             times.clear();
             for (const Entrant entrant : heat) {
-                times.push_back(std::log(timings_.seconds(size_, workload, entrant, round_)));
+                const Sample sample = timings_.sample(size_, workload, entrant, round_);
+                times.push_back(std::log(sample.seconds()));
             }
         } while (timings_.end_round());
         std::vector<std::ptrdiff_t> libc;
@@ -162,14 +163,7 @@ std::vector<SizeResult> Race::run_offs(const std::vector<Entrant>& finalists, in
         timed.emplace_back(workload, std::ranges::min(objectives_ | std::views::transform(every)));
     }
     for (const Entrant reference : timings_.references()) everybody.push_back(reference);
-    run_off_ = RunOff{Paired(
-                          everybody, timed, rounds, round_,
-                          [&](Entrant entrant, Workload workload, std::uint64_t round) {
-                              return std::vector{timings_.seconds(size_, workload, entrant, round)};
-                          },
-                          [&](Entrant entrant) { return timings_.leaves(entrant); },
-                          [&] { return timings_.end_round(); }),
-                      finalists, rounds};
+    run_off_ = RunOff{Paired(everybody, timed, rounds, round_, timings_, size_), finalists, rounds};
     round_ += static_cast<std::uint64_t>(rounds);
     std::vector<SizeResult> results;
     for (std::size_t i = 0; i < objectives_.size(); ++i) {

@@ -16,75 +16,10 @@
 #include "space/limits.hpp"
 #include "timing/cache_effect.hpp"
 #include "timing/paired.hpp"
-#include "timing/timings.hpp"
+#include "timing/timed_copies.hpp"
 #include "timing/workload.hpp"
 
 namespace asterope {
-
-/// Copies by their index, libc and the references beside them, and where their timings come from.
-/// If one of the copies chooses by the state of the caches, all are timed as such copies are, to
-/// stay comparable: see TimedCopy::chooses.
-class TimedCopies {
-  public:
-    /// `copies` must outlive it.
-    TimedCopies(Timings& timings, const std::vector<TimedCopy>& copies, TimedCopy libc,
-                std::vector<TimedCopy> references = {})
-        : timings_(&timings), copies_(&copies), libc_(std::move(libc)),
-          references_(std::move(references)),
-          choose_(std::ranges::any_of(copies, &TimedCopy::chooses)) {}
-    /// For `timings` that know entrants by their indices alone, without copies.
-    TimedCopies(Timings& timings) : timings_(&timings), libc_{.name = "libc"} {}
-
-    /// The same timings with one of the copies in the place of libc, and without references.
-    TimedCopies against(Entrant one) const {
-        TimedCopies other = *this;
-        other.libc_ = copy(one);
-        other.references_.clear();
-        return other;
-    }
-    /// The references besides libc.
-    std::vector<Entrant> references() const {
-        std::vector<Entrant> entrants;
-        for (std::size_t i = 0; i < references_.size(); ++i) {
-            entrants.push_back(kFirstReference - static_cast<Entrant>(i));
-        }
-        return entrants;
-    }
-    /// The reference's name as the user gave it, or "libc".
-    std::string reference_name(Entrant entrant) const {
-        const std::string& name = copy(entrant).name;
-        return entrant <= kFirstReference ? name.substr(kReferencePrefix.size()) : name;
-    }
-
-    /// The seconds per call in one sample, see SampleRequest.
-    double seconds(std::size_t size, Workload workload, Entrant entrant,
-                   std::uint64_t round) const {
-        const TimedCopy& own = copy(entrant);
-        if (!choose_) return timings_->sample({own, entrant, size, workload, round}).seconds();
-        TimedCopy alike = own;
-        alike.chooses = true;
-        return timings_->sample({alike, entrant, size, workload, round}).seconds();
-    }
-    /// What it leaves behind, see TimedCopy::leaves.
-    int leaves(Entrant entrant) const { return copy(entrant).leaves(); }
-    /// Ends the round. Returns whether it must be timed again.
-    bool end_round() const { return timings_->round_ended().again; }
-    void enter(Timings::Stage stage) const { timings_->enter(stage); }
-
-  private:
-    const TimedCopy& copy(Entrant entrant) const {
-        if (entrant <= kFirstReference) {
-            return references_[static_cast<std::size_t>(kFirstReference - entrant)];
-        }
-        return entrant < 0 || !copies_ ? libc_ : (*copies_)[static_cast<std::size_t>(entrant)];
-    }
-
-    Timings* timings_;
-    const std::vector<TimedCopy>* copies_ = nullptr;
-    TimedCopy libc_;
-    std::vector<TimedCopy> references_;
-    bool choose_ = false;
-};
 
 /// How a copy did under one workload; times in ns are medians of a call. In races of threads and of
 /// page stages, the routine's own copy has libc's place: libc_ns is its time.

@@ -144,16 +144,14 @@ std::string extended_family_of(const Candidate& candidate) {
 /// One size being searched.
 class Search {
   public:
-    Search(const std::vector<Candidate>& space, const std::vector<Entrant>& entrants,
-           std::size_t size, const std::vector<Weights>& objectives, const Rigor& rigor,
-           const TimedCopies& timings, const std::mt19937_64& random)
-        : space_(space), entrants_(entrants), size_(size), objectives_(objectives.size()),
-          rigor_(rigor), race_(size, objectives, timings, random) {}
+    Search(const SizeSearch& asked, const TimedCopies& timings)
+        : asked_(asked), rigor_(asked.rigor),
+          race_(asked.size, asked.objectives, timings, asked.random) {}
 
     /// Screens the paper's space: all of it, or a coarse grid and then the best families.
     void screen_paper() {
         std::vector<Entrant> coarse, rest;
-        for (const Entrant entrant : entrants_) {
+        for (const Entrant entrant : asked_.entrants) {
             (rigor_.coarse.has(candidate(entrant)) ? coarse : rest).push_back(entrant);
         }
         if (coarse.empty()) std::swap(coarse, rest);
@@ -199,47 +197,46 @@ class Search {
         }
     }
 
-    Found run_off(const std::vector<std::vector<Entrant>>& neighbours) {
+    /// The best candidates, and those that may win a tie with them.
+    std::vector<Entrant> finalists(Entrant plain) const {
         std::vector<Entrant> finalists =
             race_.best(alive_, static_cast<std::size_t>(rigor_.finalists));
         const auto also = [&](Entrant entrant) {
             if (entrant == kLibc || contains(finalists, entrant)) return;
-            if (takes_effect(candidate(entrant), size_)) finalists.push_back(entrant);
+            if (takes_effect(candidate(entrant), asked_.size)) finalists.push_back(entrant);
         };
         // Copies that may win a tie must run: the neighbours' winners, and the leaders without
         // their prefetch. Where a copy is too short to prefetch, hundreds of candidates are one and
         // the same.
         std::vector<Entrant> leaders;
-        for (std::size_t objective = 0; objective < objectives_; ++objective) {
+        for (std::size_t objective = 0; objective < objectives(); ++objective) {
             std::vector<Entrant> ranked = finalists;
             race_.rank(ranked, objective);
             leaders.insert(leaders.end(), ranked.begin(),
                            ranked.begin() + std::min<std::ptrdiff_t>(2, std::ssize(ranked)));
         }
         for (const Entrant leader : leaders) also(without_prefetch(leader));
-        for (const std::vector<Entrant>& winners : neighbours) {
+        for (const std::vector<Entrant>& winners : asked_.neighbours) {
             for (const Entrant neighbour : winners) also(neighbour);
         }
         // The simplest of the tied copies wins, so one of the paper's must run.
         if (extended_) also(best_of_paper());
-        // Where noise hides which is the fastest, this one wins.
-        const Entrant plain = find_plain_copy(space_, entrants_);
         also(plain);
-
-        Found found;
-        found.results = race_.run_offs(finalists, rigor_.rounds, neighbours, plain);
-        return found;
+        return finalists;
     }
 
+    Race& race() { return race_; }
+
   private:
+    std::size_t objectives() const { return asked_.objectives.size(); }
     const Candidate& candidate(Entrant entrant) const {
-        return space_[static_cast<std::size_t>(entrant)];
+        return asked_.space[static_cast<std::size_t>(entrant)];
     }
 
     void screen(const std::vector<Entrant>& entrants) {
         std::vector<Entrant> fresh;
         for (const Entrant entrant : entrants) {
-            if (!takes_effect(candidate(entrant), size_)) continue;
+            if (!takes_effect(candidate(entrant), asked_.size)) continue;
             if (seen_.insert(entrant).second) fresh.push_back(entrant);
         }
         race_.sample(fresh, rigor_.screening_samples,
@@ -253,11 +250,11 @@ class Search {
                                       bool (*takes_place)(const Candidate&)) const {
         std::vector<Entrant> best;
         std::set<std::string> families;
-        for (std::size_t objective = 0; objective < objectives_; ++objective) {
+        for (std::size_t objective = 0; objective < objectives(); ++objective) {
             std::vector<Entrant> ranked = alive_;
             race_.rank(ranked, objective);
             int left =
-                objective == 0 ? places : std::max(1, places / static_cast<int>(objectives_ - 1));
+                objective == 0 ? places : std::max(1, places / static_cast<int>(objectives() - 1));
             for (const Entrant entrant : ranked) {
                 if (left == 0) break;
                 if (!families.insert(family(candidate(entrant))).second) continue;
@@ -291,10 +288,7 @@ class Search {
         return found == seen_.end() ? kLibc : *found;
     }
 
-    const std::vector<Candidate>& space_;
-    const std::vector<Entrant>& entrants_;
-    const std::size_t size_;       ///< bytes
-    const std::size_t objectives_; ///< how many
+    const SizeSearch& asked_;
     const Rigor& rigor_;
     Race race_;
     bool extended_ = false;
@@ -312,19 +306,17 @@ Entrant find_plain_copy(const std::vector<Candidate>& space, const std::vector<E
     return found == entrants.end() ? kLibc : *found;
 }
 
-Found search_size(const std::vector<Candidate>& space, const std::vector<Entrant>& entrants,
-                  const Extension* extension, std::size_t size,
-                  const std::vector<Weights>& objectives, const Rigor& rigor,
-                  const std::vector<std::vector<Entrant>>& neighbours,
-                  const std::mt19937_64& random, const TimedCopies& timings) {
-    if (entrants.empty()) throw Failure("no candidate copies right on this machine");
-    Search search(space, entrants, size, objectives, rigor, timings, random);
+Found search_size(const SizeSearch& asked, const TimedCopies& timings) {
+    if (asked.entrants.empty()) throw Failure("no candidate copies right on this machine");
+    Search search(asked, timings);
     search.screen_paper();
-    const std::size_t extended = extension ? search.screen_extension(*extension) : 0;
+    const std::size_t extended = asked.extension ? search.screen_extension(*asked.extension) : 0;
     search.cut();
-    Found found = search.run_off(neighbours);
-    found.extended = extended;
-    return found;
+    // Where noise hides which is the fastest, the plain copy wins.
+    const Entrant plain = find_plain_copy(asked.space, asked.entrants);
+    return {search.race().run_offs(search.finalists(plain), asked.rigor.rounds, asked.neighbours,
+                                   plain),
+            extended};
 }
 
 } // namespace asterope

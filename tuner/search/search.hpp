@@ -110,17 +110,24 @@ std::size_t screening_samples(const Rigor& rigor, const std::vector<Candidate>& 
 /// The index of the space's plain copy; kLibc if `entrants` lacks it.
 Entrant find_plain_copy(const std::vector<Candidate>& space, const std::vector<Entrant>& entrants);
 
-/// Times and chooses, for all objectives at once. `entrants` are indices of `space` that copy
-/// right: the paper's, or finalists of other sizes. `extension` leads to others.
-///
-/// `neighbours` are, by objective, the winners of the nearest sizes that are done, if any. They
-/// take part in the run-off and win ties, the first of them first. Other ties go to the simplest
+/// The search of one size that is asked for.
+struct SizeSearch {
+    std::size_t size; ///< bytes
+    const std::vector<Candidate>& space;
+    /// Indices of `space` that copy right: the paper's, or finalists of other sizes.
+    std::vector<Entrant> entrants;
+    const Extension* extension; ///< leads to others; may be null
+    std::vector<Weights> objectives;
+    Rigor rigor;
+    /// The winners of the nearest sizes that are done, if any, by objective. They take part in the
+    /// run-off and win ties, the first of them first.
+    std::vector<std::vector<Entrant>> neighbours;
+    std::mt19937_64 random;
+};
+
+/// Times and chooses, for all objectives at once. Ties that no neighbour wins go to the simplest
 /// tuple, the first in the space. The plain copy takes part, too, and wins where noise hides which
 /// is the fastest.
-Found search_size(const std::vector<Candidate>& space, const std::vector<Entrant>& entrants,
-                  const Extension* extension, std::size_t size,
-                  const std::vector<Weights>& objectives, const Rigor& rigor,
-                  const std::vector<std::vector<Entrant>>& neighbours,
-                  const std::mt19937_64& random, const TimedCopies& timings);
+Found search_size(const SizeSearch& asked, const TimedCopies& timings);
 
 } // namespace asterope

@@ -9,9 +9,9 @@
 
 namespace asterope {
 
-Paired::Paired(std::vector<int> entrants, const std::vector<PairedWorkload>& workloads, int rounds,
-               std::uint64_t first_round, const Parts& parts, const CacheEffect& cache_effect,
-               const Disturbed& disturbed) {
+Paired::Paired(std::vector<Entrant> entrants, const std::vector<PairedWorkload>& workloads,
+               int rounds, std::uint64_t first_round, const TimedCopies& timings,
+               std::size_t size) {
     // The order is shuffled, not rotated. In rotation each entrant always follows the same other
     // one, and would get the credit for the caches that this one leaves. The order is the same in
     // every run.
@@ -22,13 +22,16 @@ Paired::Paired(std::vector<int> entrants, const std::vector<PairedWorkload>& wor
         for (const auto& [workload, every] : workloads) {
             if (i % every != 0) continue;
             shuffle(entrants, random);
-            order.apply(entrants, cache_effect);
-            std::map<int, std::vector<double>> samples; // as they were timed last
+            order.apply(entrants, [&](Entrant entrant) { return timings.leaves(entrant); });
+            std::map<Entrant, Sample> samples; // as they were timed last
             do {
-                for (const int entrant : entrants)
-                    samples[entrant] = parts(entrant, workload, round);
-            } while (disturbed && disturbed());
-            for (const auto& [entrant, all] : samples) {
+                for (const Entrant entrant : entrants) {
+                    samples[entrant] = timings.sample(size, workload, entrant, round);
+                }
+            } while (timings.end_round());
+            for (const auto& [entrant, sample] : samples) {
+                const std::vector<double> whole = {sample.seconds()};
+                const std::vector<double>& all = sample.parts.empty() ? whole : sample.parts;
                 for (std::size_t part = 0; part < all.size(); ++part) {
                     logs_[{entrant, {workload, part}}].push_back(std::log(all[part]));
                 }
@@ -37,22 +40,22 @@ Paired::Paired(std::vector<int> entrants, const std::vector<PairedWorkload>& wor
     }
 }
 
-double Paired::seconds(int entrant, Series series) const {
+double Paired::seconds(Entrant entrant, Series series) const {
     return std::exp(median(logs_.at({entrant, series})));
 }
 
-std::vector<double> Paired::differences(int over, int under, Series series) const {
+std::vector<double> Paired::differences(Entrant over, Entrant under, Series series) const {
     std::vector<double> differences = logs_.at({over, series});
     const std::vector<double>& own = logs_.at({under, series});
     for (std::size_t i = 0; i < differences.size(); ++i) differences[i] -= own[i];
     return differences;
 }
 
-Estimate Paired::ratio(int over, int under, Series series) const {
+Estimate Paired::ratio(Entrant over, Entrant under, Series series) const {
     return exponentiate(sign_interval(differences(over, under, series)));
 }
 
-std::vector<double> Paired::log_ratios(int over, int under, const Weighted& weights) const {
+std::vector<double> Paired::log_ratios(Entrant over, Entrant under, const Weighted& weights) const {
     std::size_t most = 0;
     for (const auto& [workload, weight] : weights) most = std::max(most, rounds(over, workload));
     std::vector<double> sum(most);

@@ -2,12 +2,11 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <vector>
 
 #include "base/statistics.hpp"
-#include "timing/workload.hpp"
+#include "timing/timed_copies.hpp"
 
 namespace asterope {
 
@@ -35,42 +34,34 @@ struct PairedWorkload {
 /// The logarithms of the times of several entrants over the same rounds.
 class Paired {
   public:
-    /// Takes all samples, in `rounds` rounds, each in its own order. `parts(entrant, workload,
-    /// round)` takes one. It returns the seconds of the whole sample, then of each part. Every
-    /// sample has the same number of parts. `first_round` goes on from rounds that were timed
-    /// before.
+    /// Takes all samples at `size` bytes, in `rounds` rounds, each in its own order. `first_round`
+    /// goes on from rounds that were timed before. All samples have the same number of parts.
     ///
-    /// Entrants of one `cache_effect` run one after the other (see Stopwatch::time). Without
-    /// `cache_effect`, all entrants have the same. After each round under each workload,
-    /// `disturbed()` may say that it must be timed again; only the last try counts. `disturbed()`
-    /// itself must limit the tries. Without `disturbed`, no round is repeated.
-    using Parts =
-        std::function<std::vector<double>(int entrant, Workload workload, std::uint64_t round)>;
-    using CacheEffect = std::function<int(int entrant)>;
-    using Disturbed = std::function<bool()>;
-    Paired(std::vector<int> entrants, const std::vector<PairedWorkload>& workloads, int rounds,
-           std::uint64_t first_round, const Parts& parts, const CacheEffect& cache_effect = nullptr,
-           const Disturbed& disturbed = nullptr);
+    /// Entrants that leave the caches alike run one after the other (see Stopwatch::time). After
+    /// each round under each workload, the timings may say that it must be timed again. Then the
+    /// last try counts alone.
+    Paired(std::vector<Entrant> entrants, const std::vector<PairedWorkload>& workloads, int rounds,
+           std::uint64_t first_round, const TimedCopies& timings, std::size_t size = 0);
 
     /// Median seconds of an entrant.
-    double seconds(int entrant, Series series = {}) const;
+    double seconds(Entrant entrant, Series series = {}) const;
     /// Time of `over` divided by time of `under`, median over the rounds and its interval.
-    Estimate ratio(int over, int under, Series series = {}) const;
+    Estimate ratio(Entrant over, Entrant under, Series series = {}) const;
     /// The rounds in which an entrant was timed.
-    std::size_t rounds(int entrant, Series series = {}) const {
+    std::size_t rounds(Entrant entrant, Series series = {}) const {
         return logs_.at({entrant, series}).size();
     }
     /// The ratio of each round as a logarithm, the weighted mean over the workloads. A
     /// round in which a workload was not timed has that workload's figure of a nearby round.
     using Weighted = std::vector<std::pair<Workload, double>>;
-    std::vector<double> log_ratios(int over, int under, const Weighted& weights) const;
-    Estimate mean_log_ratio(int over, int under, const Weighted& weights) const {
+    std::vector<double> log_ratios(Entrant over, Entrant under, const Weighted& weights) const;
+    Estimate mean_log_ratio(Entrant over, Entrant under, const Weighted& weights) const {
         return sign_interval(log_ratios(over, under, weights));
     }
 
   private:
-    std::vector<double> differences(int over, int under, Series series) const;
-    std::map<std::pair<int, Series>, std::vector<double>> logs_;
+    std::vector<double> differences(Entrant over, Entrant under, Series series) const;
+    std::map<std::pair<Entrant, Series>, std::vector<double>> logs_;
 };
 
 } // namespace asterope

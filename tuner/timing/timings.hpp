@@ -44,6 +44,8 @@ struct Sample {
     double ns;             ///< a call; in whole thousandths where it is written to a log
     double us = 0;         ///< the whole sample, with its untimed parts; in whole tenths
     bool recorded = false; ///< not measured in this run
+    /// Seconds of the whole and of each part, where the source times parts: see Series.
+    std::vector<double> parts = {};
 
     double seconds() const { return ns * 1e-9; }
 };
@@ -68,6 +70,7 @@ struct ProbeTicks {
 struct RoundEnd {
     std::vector<Disturbance> disturbances = {}; ///< the disturbances that hit it
     bool again = false;                         ///< it is to be timed again
+    bool watched = true;                        ///< false: nobody looked for disturbances
 };
 
 /// A search asks for figures in an order that depends on nothing but its options, its seed and the

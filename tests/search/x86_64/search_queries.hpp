@@ -104,8 +104,9 @@ struct Query {
 inline Found find(KnownMachine& machine, const std::string& rigor, Query query = {}) {
     noise::Random random(query.seed);
     query.neighbours.resize(query.objectives.size());
-    return search_size(*query.space, query.entrants, query.extension, kSize, query.objectives,
-                       parse_rigor(rigor), query.neighbours, random, machine);
+    return search_size({kSize, *query.space, query.entrants, query.extension, query.objectives,
+                        parse_rigor(rigor), query.neighbours, random},
+                       machine);
 }
 
 inline SizeResult search(KnownMachine& machine, const std::string& rigor, const Query& query = {}) {

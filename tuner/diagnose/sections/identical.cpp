@@ -83,7 +83,8 @@ Section identical(const Context& context) {
     // libc's memcpy for every entrant; disturbed rounds are repeated, as in a search
     context.source.time_by(
         [&](const SampleRequest& asked) {
-            return stopwatch.time({libc_copy()}, asked.workload, asked.size, asked.round);
+            return std::vector{
+                stopwatch.time({libc_copy()}, asked.workload, asked.size, asked.round)};
         },
         1.0 / kSamples / races / std::size(kSizes) / std::size(kWorkloads));
     std::vector<SelfRaces> all;

@@ -60,23 +60,28 @@ std::vector<Entrant> inherited(const OperationRun& run, const FoundSizes& found,
     return {finalists.begin(), finalists.end()};
 }
 
-Found search_one_size(OperationRun& run, const FoundSizes& found, std::size_t index) {
+/// The search of a size, as the sizes before it leave it to do.
+SizeSearch search_of(const OperationRun& run, const FoundSizes& found, std::size_t index) {
     const std::size_t size = run.plan.sizes[index];
-    run.progress.label(format_size(size));
-    run.enter(Step::pipelines, size);
     Rigor rigor = rigor_at(run.plan.rigor, size);
-    const std::vector<Entrant> heirs =
+    std::vector<Entrant> entrants =
         rigor.inherits ? inherited(run, found, size) : std::vector<Entrant>();
-    if (!heirs.empty()) {
+    const bool inherits = !entrants.empty();
+    if (inherits) {
         rigor.coarse = {};                                           // all of them are screened
         rigor.rounds = std::min(rigor.rounds, rigor.contest_rounds); // the contest chooses
+    } else {
+        entrants = run.spaces.entrants;
     }
-    const bool extends = run.plan.extended && heirs.empty();
-    std::vector<Entrant> entrants = heirs.empty() ? run.spaces.entrants : heirs;
     std::erase_if(entrants, [&](Entrant entrant) { return !run.may_take(entrant, size); });
-    return search_size(run.spaces.space, entrants, extends ? &run.spaces.extension : nullptr, size,
-                       weights_of(run.objectives), rigor, winners_around(run, found, index),
-                       run.random(Step::pipelines, size), run.timed(run.copies, size));
+    return {.size = size,
+            .space = run.spaces.space,
+            .entrants = std::move(entrants),
+            .extension = run.plan.extended && !inherits ? &run.spaces.extension : nullptr,
+            .objectives = weights_of(run.objectives),
+            .rigor = std::move(rigor),
+            .neighbours = winners_around(run, found, index),
+            .random = run.random(Step::pipelines, size)};
 }
 
 /// Searches the small copies, which go on to the pipeline of this size, and moves, which are mostly
@@ -99,7 +104,12 @@ void search_sizes(OperationRun& run, Findings& findings) {
     bool budget_left = true;
     for (const std::size_t index : order_of_sizes(run.plan)) {
         try {
-            if (budget_left) found.emplace(index, search_one_size(run, found, index));
+            if (budget_left) {
+                run.progress.label(format_size(sizes[index]));
+                run.enter(Step::pipelines, sizes[index]);
+                found.emplace(index, search_size(search_of(run, found, index),
+                                                 run.timed(run.copies, sizes[index])));
+            }
         } catch (const BudgetSpent&) {
             budget_left = false;
             if (found.empty()) {
