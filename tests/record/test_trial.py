@@ -110,6 +110,30 @@ def test_places_of_long_calls_change_their_ways_after_few(tried, tmp_path: Path)
     assert findings(observed, [LIBC, LIBC_AGAIN, ROUTINE]).unjudged < 0.1
 
 
+TWO_SITES = """
+#include <string.h>
+static char a[1 << 20], b[1 << 20], to[1 << 20];
+int main(void)
+{
+    memset(a, 'a', sizeof a);
+    memset(b, 'b', sizeof b);
+    for (int i = 0; i < 3000; ++i) {
+        memcpy(to, a, sizeof to);
+        memcpy(to, b, sizeof to);
+    }
+    return 0;
+}
+"""
+
+
+def test_the_routine_sees_two_call_sites_where_the_program_has_two(tried, way, tmp_path) -> None:
+    """It remembers by return address which stores serve a site."""
+    program = compiled(tmp_path / "two", TWO_SITES, "-O1", "-fno-builtin")
+    observed = tried(program=program, ways=[way("sites")])
+    measured = [seen.measured.get(ROUTINE, (0, 0)) for seen in observed.places.values()]
+    assert sum(count > 20 for count, _ in measured) == 2
+
+
 def test_rare_long_calls_are_no_usual_time_of_a_period(tried, way) -> None:
     """Half of the routine's time is in one call of 20,000; libc has no such calls."""
     observed = tried("copies", 4096, 8_000_000, ways=[way("rarely")])

@@ -72,6 +72,12 @@ void *try_call(void *destination, const void *source, size_t bytes, int function
 /* Begins the trial anew in the child of a fork. */
 void forget_trial(void);
 
+/* --- trial_sites.c --- */
+
+/* Carries a copy out by a call, from a return address of this place. */
+void *carry_out_from(size_t place, any_function *way, void *destination, const void *source,
+                     size_t bytes, int function);
+
 /* --- trial_log.c: a signal handler that interrupts it does not enter it --- */
 
 /* Makes the trial's part of the file, if it is missing. Returns 0 if room is short. */
