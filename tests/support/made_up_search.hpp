@@ -92,9 +92,8 @@ inline Findings run_made_up_search(const std::filesystem::path& path, const Tuni
     for (const Operation one : plan.options.operations) {
         const Plan own(one, plan);
         searches.push_back(
-            {own,
-             Spaces(features, own.extended, own.options.sensing, one, Spaces::Invalids()),
-             {}});
+            {own, Spaces(features, own.extended, own.options.sensing, one, Spaces::Invalids()),
+             logged_references(own.options.of(one).references, one)});
     }
     LogHeader header;
     header.tool_version = kVersion;

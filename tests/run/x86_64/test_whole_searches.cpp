@@ -1,0 +1,82 @@
+// Whole searches on made-up figures end in the same choices as before, run and replayed.
+#include "run/steps.hpp"
+#include "support/made_up_search.hpp"
+#include "support/unit_test.hpp"
+
+namespace {
+
+/// One search, and the hash of all its choices. A change of the hash says that searches choose
+/// otherwise. Where that is the purpose, take the hash that the test prints.
+struct WholeSearch {
+    const char* name;
+    std::string expected;
+    std::function<void(TuningRequest&)> ask = [](TuningRequest&) {};
+};
+
+/// Each copy is best somewhere, by its name's luck at a size and under a workload.
+double best_somewhere(const std::string& name, std::size_t size, Workload workload) {
+    const std::string cell = name + std::to_string(size) + std::string(name_of(workload));
+    return 0.6 + 0.6 * std::stod("0x0." + text_hash(cell));
+}
+
+/// All choices, one a line.
+std::string choices_of(const Profile& profile) {
+    std::string text;
+    for (const Choice& one : profile.choices) {
+        text += std::string(name_of(one.operation)) + ' ' + facts_of(one.kind).name + ' ' +
+                (one.intent ? std::string(name_of(*one.intent)) : "all") + " up to " +
+                std::to_string(one.up_to) + ": " + name_of(one.copy);
+        if (one.sensing) text += " > " + one.sensing->name();
+        for (const RunnerUp& other : one.runners_up) text += ", then " + name_of(other.copy);
+        text += '\n';
+    }
+    return text;
+}
+
+const WholeSearch kSearches[] = {
+    {"quick", "9c0cfb5a1bf18d23"},
+    {"standard, extended, of few sizes", "063d0c8ab614da34",
+     [](TuningRequest& request) {
+         request.options.rigor = "standard";
+         request.options.space = "extended";
+         request.options.of(Operation::copy).sizes = {256, 65536, 1 << 20};
+     }},
+    {"exhaustive, of two sizes", "55282436f9152310",
+     [](TuningRequest& request) {
+         request.options.rigor = "exhaustive";
+         request.options.of(Operation::copy).sizes = {128, 8192};
+     }},
+    {"memset too", "18b5803473262d87",
+     [](TuningRequest& request) {
+         request.options.operations = {Operation::copy, Operation::set};
+     }},
+    {"without sensing and threads", "d4e34264d1c482b1",
+     [](TuningRequest& request) {
+         request.options.sensing = false;
+         request.options.threads = 1;
+     }},
+    {"for hot copies", "5ba93dca017b4df1",
+     [](TuningRequest& request) { request.options.workload = "hot"; }},
+    {"beside a reference", "0609674f353c309c",
+     [](TuningRequest& request) {
+         request.options.of(Operation::copy).references = {{"other", "0"}};
+     }},
+    {"of two rows", "a54fee2d443f26bb", [](TuningRequest& request) { request.options.rows = 2; }},
+};
+
+using WholeSearches = TemporaryFolder;
+
+} // namespace
+
+TEST_F(WholeSearches, choose_as_before_and_so_do_their_replays) {
+    for (const WholeSearch& search : kSearches) {
+        SCOPED_TRACE(search.name);
+        TuningRequest request = made_up_request();
+        search.ask(request);
+        const std::string path = (folder / "log").string();
+        std::filesystem::remove(path);
+        run_made_up_search(path, request, made_up_truth(best_somewhere));
+        const std::string choices = choices_of(profile_of_log(read_sample_log(path), path));
+        EXPECT_EQ(text_hash(choices), search.expected) << choices;
+    }
+}
