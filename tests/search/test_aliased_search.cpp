@@ -14,7 +14,7 @@ SizeResult of(std::size_t size, std::vector<double> gains) {
     for (std::size_t i = 0; i < gains.size(); ++i) {
         const Estimate ratio{gains[i], gains[i], gains[i]};
         at.finalists.push_back(
-            {static_cast<Entrant>(i), {{Workload::aliased, {1, 1, ratio}}}, gains[i], false});
+            {Entrant(i), {{Workload::aliased, {1, 1, ratio}}}, gains[i], false});
     }
     return at;
 }

@@ -21,7 +21,7 @@ class CommonSearch {
           objectives_(with_intents(run.plan.objective, {})) {
         objectives_.resize(run.objectives.size());
         for (const Candidate& one : run.spaces.space) {
-            places_.emplace(one.name(), static_cast<Entrant>(named_.size()));
+            places_.emplace(one.name(), named_.size());
             named_.push_back({.name = one.name()});
         }
     }

@@ -117,7 +117,7 @@ void set_figures(Figures& figures, const Finalist& one, std::size_t size);
 /// The copy that an entrant is: one of a list that outlives the answer's use.
 using CopyOf = std::function<AnyCopy(Entrant)>;
 template <class Copies> CopyOf among(const Copies& copies) {
-    return [&copies](Entrant entrant) { return copies[static_cast<std::size_t>(entrant)]; };
+    return [&copies](Entrant entrant) { return copies[entrant.index()]; };
 }
 
 /// How a race ended: winner, proof, runners-up and noise floor. Only the winner has its

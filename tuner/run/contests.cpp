@@ -135,7 +135,7 @@ bool Contests::leads(std::size_t index, const RowCopy& one, const RowCopy& other
         const auto place =
             std::ranges::find(entrants, std::pair(copy, senses ? senses->probe : nullptr));
         if (place == entrants.end()) return std::nullopt;
-        return static_cast<Entrant>(place - entrants.begin());
+        return Entrant(place - entrants.begin());
     };
     const Race& race = races->second.race;
     const auto ours = place_of(one), theirs = place_of(other);

@@ -42,12 +42,8 @@ class OperationRun {
     Progress& progress;
 
     const Weights& weights() const { return objectives.front().weights; }
-    const Candidate& candidate(Entrant entrant) const {
-        return spaces.space[static_cast<std::size_t>(entrant)];
-    }
-    const TimedCopy& copy(Entrant entrant) const {
-        return copies[static_cast<std::size_t>(entrant)];
-    }
+    const Candidate& candidate(Entrant entrant) const { return spaces.space[entrant.index()]; }
+    const TimedCopy& copy(Entrant entrant) const { return copies[entrant.index()]; }
     /// Whether the operation has copies of that kind.
     bool has(std::string_view kind) const {
         return find_kind(*facts_of(plan.operation).space, kind) != nullptr;

@@ -13,9 +13,9 @@ Paired time_rounds(const RoundsAsked& asked, RunTimings& timings, TimingsBy& sou
     // step does.
     timings.enter(LoggedStep{Step::pipelines});
     timings.calibration(0, Workload{});
-    std::vector<TimedCopy> copies(std::size_t{1} + std::ranges::max(asked.entrants));
+    std::vector<TimedCopy> copies(std::ranges::max(asked.entrants).index() + 1);
     for (const Entrant entrant : asked.entrants) {
-        if (asked.cache_effect) copies[entrant].cache_effect = asked.cache_effect(entrant);
+        if (asked.cache_effect) copies[entrant.index()].cache_effect = asked.cache_effect(entrant);
     }
     return Paired(asked.entrants, {Workload{}}, asked.rounds, 0, {timings, copies, {}});
 }

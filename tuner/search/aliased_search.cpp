@@ -8,7 +8,7 @@
 namespace asterope {
 
 double aliased_ratio(const SizeResult& at, std::size_t entrant) {
-    return at.of(static_cast<Entrant>(entrant)).workloads.at(Workload::aliased).ratio.median;
+    return at.of(entrant).workloads.at(Workload::aliased).ratio.median;
 }
 
 std::optional<AliasedChoice> choose_aliased(const std::vector<SizeResult>& sizes) {

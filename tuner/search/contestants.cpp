@@ -143,7 +143,7 @@ bool is_unprefetched_paper(const Candidate& candidate) {
 StandardPipelines::StandardPipelines(const std::vector<Candidate>& space,
                                      const std::function<bool(Entrant)>& right) {
     for (std::size_t i = 0; i < space.size(); ++i) {
-        const auto entrant = static_cast<Entrant>(i);
+        const Entrant entrant = i;
         if (!is_standard(space[i]) || !right(entrant)) continue;
         by_registers_[space[i].variant->rt].push_back(entrant);
         if (space[i].variant->whole && !whole_) whole_ = entrant;
@@ -177,8 +177,8 @@ std::vector<Entrant> choose_contestants(const std::vector<Found>& found,
     for (const auto& [prefetching, marked] :
          {std::pair{false, false}, {true, false}, {false, true}}) {
         for (const Entrant one : covering) {
-            for (const Entrant like : standard.like(space[static_cast<std::size_t>(one)])) {
-                const Candidate& candidate = space[static_cast<std::size_t>(like)];
+            for (const Entrant like : standard.like(space[one.index()])) {
+                const Candidate& candidate = space[like.index()];
                 if (candidate.prefetches() != prefetching || candidate.is_marked() != marked)
                     continue;
                 add(like, most * 2 / 3);
@@ -197,7 +197,7 @@ std::vector<double> prices_of(const std::vector<Entrant>& contestants,
     constexpr double kUnprefetched = 0, kStandard = 0.03, kOther = 0.08;
     std::vector<double> prices;
     for (const Entrant one : contestants) {
-        const Candidate& candidate = space[static_cast<std::size_t>(one)];
+        const Candidate& candidate = space[one.index()];
         const double own = is_unprefetched_paper(candidate) ? kUnprefetched : kStandard;
         prices.push_back(standard.has(one) ? own : kOther);
     }
@@ -209,7 +209,7 @@ std::vector<double> handicaps_of(const std::vector<Entrant>& contestants,
                                  const std::vector<Candidate>& space) {
     std::vector<double> handicaps;
     for (const Entrant one : contestants) {
-        const Candidate& candidate = space[static_cast<std::size_t>(one)];
+        const Candidate& candidate = space[one.index()];
         const bool other = candidate.variant->whole && one != standard.whole();
         const bool simple = standard.has(one) && !other;
         const double share = !simple ? 1 : is_unprefetched_paper(candidate) ? 0 : 0.5;
@@ -222,7 +222,7 @@ void share_scores(std::size_t size, const std::vector<Entrant>& contestants,
                   const std::vector<Candidate>& space, SizeScores& scores) {
     std::map<std::string_view, std::vector<std::size_t>> alike; // by register type
     for (std::size_t i = 0; i < contestants.size(); ++i) {
-        const asterope_variant& v = *space[static_cast<std::size_t>(contestants[i])].variant;
+        const asterope_variant& v = *space[contestants[i].index()].variant;
         const bool timed = std::isfinite(scores.plain[i]);
         if (timed && !v.whole && size <= short_way(v)) alike[v.rt].push_back(i);
     }

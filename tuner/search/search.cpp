@@ -229,9 +229,7 @@ class Search {
 
   private:
     std::size_t objectives() const { return asked_.objectives.size(); }
-    const Candidate& candidate(Entrant entrant) const {
-        return asked_.space[static_cast<std::size_t>(entrant)];
-    }
+    const Candidate& candidate(Entrant entrant) const { return asked_.space[entrant.index()]; }
 
     void screen(const std::vector<Entrant>& entrants) {
         std::vector<Entrant> fresh;
@@ -300,7 +298,7 @@ class Search {
 
 Entrant find_plain_copy(const std::vector<Candidate>& space, const std::vector<Entrant>& entrants) {
     const auto found = std::ranges::find_if(entrants, [&](Entrant entrant) {
-        const Candidate& one = space[static_cast<std::size_t>(entrant)];
+        const Candidate& one = space[entrant.index()];
         return one.name() == one.variant->space->plain;
     });
     return found == entrants.end() ? kLibc : *found;

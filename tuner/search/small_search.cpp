@@ -73,7 +73,7 @@ std::vector<SmallCallers> small_callers() {
 Entrant plain_small(const std::vector<const asterope_copy*>& space, Operation operation) {
     const std::string_view name = facts_of(operation).space->plain_small;
     const auto found = std::ranges::find(space, name, &asterope_copy::name);
-    return found == space.end() ? kLibc : static_cast<Entrant>(found - space.begin());
+    return found == space.end() ? kLibc : Entrant(found - space.begin());
 }
 
 namespace {

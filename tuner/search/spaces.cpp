@@ -79,16 +79,14 @@ Spaces::Spaces(const Features& features, bool extended, bool sensing, Operation 
     const Wrong wrong_large = wrong(
         space.size(), [&](std::size_t i) { return space[i].name(); },
         [&] { return verify(space); });
-    right_pipeline = [wrong_large](Entrant entrant) {
-        return !wrong_large[static_cast<std::size_t>(entrant)];
-    };
+    right_pipeline = [wrong_large](Entrant entrant) { return !wrong_large[entrant.index()]; };
     for (std::size_t i = 0; i < paper; ++i) {
-        if (!wrong_large[i]) entrants.push_back(static_cast<Entrant>(i));
+        if (!wrong_large[i]) entrants.emplace_back(i);
     }
     if (extended) {
         auto places = std::make_shared<std::map<Key, Entrant>>();
         for (std::size_t i = 0; i < space.size(); ++i) {
-            if (!wrong_large[i]) places->emplace(key_of(space[i]), static_cast<Entrant>(i));
+            if (!wrong_large[i]) places->emplace(key_of(space[i]), i);
         }
         const auto entrants_of = [places](const std::vector<Candidate>& candidates) {
             std::vector<Entrant> found;

@@ -11,6 +11,7 @@
 
 #include "machine/libc.hpp"
 #include "space/space.hpp"
+#include "timing/entrant.hpp"
 
 namespace asterope {
 
@@ -40,12 +41,13 @@ class CacheEffectOrder {
     /// first, the others in the order in which they appear. In an order by number each entrant
     /// would always follow the same other one. Five copies of one routine, each with its own
     /// effect, then differed by up to 20 % (a Zen 4, fetch_walk of 4 KiB).
-    void apply(std::vector<int>& entrants, const std::function<int(int entrant)>& cache_effect) {
+    void apply(std::vector<Entrant>& entrants,
+               const std::function<int(Entrant entrant)>& cache_effect) {
         if (!cache_effect || entrants.empty()) return;
         std::vector<int> effects;
         if (last_) effects.push_back(*last_);
-        for (const int entrant : entrants) effects.push_back(cache_effect(entrant));
-        std::ranges::stable_sort(entrants, {}, [&](int entrant) {
+        for (const Entrant entrant : entrants) effects.push_back(cache_effect(entrant));
+        std::ranges::stable_sort(entrants, {}, [&](Entrant entrant) {
             return std::ranges::find(effects, cache_effect(entrant)) - effects.begin();
         });
         last_ = cache_effect(entrants.back());

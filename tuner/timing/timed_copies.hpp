@@ -36,14 +36,14 @@ class TimedCopies {
     std::vector<Entrant> references() const {
         std::vector<Entrant> entrants;
         for (std::size_t i = 0; i < references_.size(); ++i) {
-            entrants.push_back(kFirstReference - static_cast<Entrant>(i));
+            entrants.push_back(Entrant::reference(i));
         }
         return entrants;
     }
     /// The reference's name as the user gave it, or "libc".
     std::string reference_name(Entrant entrant) const {
         const std::string& name = copy(entrant).name;
-        return entrant <= kFirstReference ? name.substr(kReferencePrefix.size()) : name;
+        return entrant.is_reference() ? name.substr(kReferencePrefix.size()) : name;
     }
 
     /// One sample, see SampleRequest.
@@ -62,10 +62,8 @@ class TimedCopies {
 
   private:
     const TimedCopy& copy(Entrant entrant) const {
-        if (entrant <= kFirstReference) {
-            return references_[static_cast<std::size_t>(kFirstReference - entrant)];
-        }
-        return entrant < 0 || !copies_ ? libc_ : (*copies_)[static_cast<std::size_t>(entrant)];
+        if (entrant.is_reference()) return references_[entrant.index()];
+        return entrant.is_listed() && copies_ ? (*copies_)[entrant.index()] : libc_;
     }
 
     Timings* timings_;

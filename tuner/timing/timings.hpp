@@ -4,32 +4,17 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <numeric>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "timing/disturbance_monitor.hpp"
+#include "timing/entrant.hpp"
 #include "timing/step.hpp"
 #include "timing/timed_copy.hpp"
 #include "timing/workload.hpp"
 
 namespace asterope {
-
-/// A copy in a race: its index in the caller's list, or libc, which runs under two names. How far
-/// libc seems to be from libc is the noise floor.
-using Entrant = int;
-inline constexpr Entrant kLibc = -1;
-inline constexpr Entrant kLibcAgain = -2;
-/// References, copies that winners are judged by besides libc, have the numbers from here down.
-inline constexpr Entrant kFirstReference = -3;
-
-/// The entrants of a list of `count` copies.
-inline std::vector<Entrant> all_entrants(std::size_t count) {
-    std::vector<Entrant> all(count);
-    std::iota(all.begin(), all.end(), 0);
-    return all;
-}
 
 /// Which sample is asked for.
 struct SampleRequest {

@@ -101,7 +101,7 @@ void refine(std::size_t& threshold, const Tunable& limits, const CopyThresholds&
     const auto way = [&](Entrant entrant) { return static_cast<Way>(entrant); };
     const Way lower = way_of(chosen, from), upper = way_of(chosen, to);
     if (lower == upper) return;
-    const std::size_t last = find_boundary(static_cast<Entrant>(lower), static_cast<Entrant>(upper),
+    const std::size_t last = find_boundary(lower, upper,
                                            from, to, course.rigor.boundary_ratio,
                                            [&](Entrant one, Entrant other, std::size_t size) {
                                                return race.lower_holds(way(one), way(other), size);

@@ -45,7 +45,8 @@ class Processes : public Timings {
 
   private:
     RemoteCopy& process_of(Entrant entrant) const {
-        return *processes_[static_cast<std::size_t>(entrant - kLibcAgain)];
+        const std::size_t listed = entrant.is_listed() ? 2 + entrant.index() : 0;
+        return *processes_[entrant == kLibc ? 1 : listed];
     }
 
     std::vector<std::unique_ptr<RemoteCopy>> processes_; ///< libc again's and libc's first

@@ -29,7 +29,7 @@ inline const Candidate& at(const Space& space, Entrant entrant) {
 inline Entrant entrant_named(const std::string& name) {
     const auto found = std::ranges::find(whole_space(), name, &Candidate::name);
     EXPECT_NE(found, whole_space().end()) << name;
-    return static_cast<Entrant>(found - whole_space().begin());
+    return Entrant(found - whole_space().begin());
 }
 
 /// "ZMM T NT T0": the search samples each such family before it looks at its sizes and distances.

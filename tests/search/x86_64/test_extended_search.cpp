@@ -61,7 +61,7 @@ struct ExtendedSpace {
 
   private:
     Entrant entrant_of(const Candidate& candidate) const {
-        return static_cast<Entrant>(&candidate - candidates.data());
+        return Entrant(&candidate - candidates.data());
     }
 
     /// Offers candidates of the same registers and stages that are alike.
@@ -153,7 +153,7 @@ TEST(ExtendedSearch, give_a_tie_of_those_with_one_axis_to_the_one_without_prefet
 
 TEST_P(Rigors, leave_the_paper_for_no_tie_but_a_neighbours_and_for_no_worse_axis) {
     const ExtendedSpace space;
-    const auto neighbour = static_cast<Entrant>(space.candidates.size() - 5);
+    const auto neighbour = Entrant(space.candidates.size() - 5);
     const auto all_tie = hot_ratios(space.candidates, [](const auto&) { return 1.1; });
     for (std::uint64_t seed = 0; seed < 5; ++seed) {
         Query query = space.query(seed);

@@ -180,7 +180,7 @@ TEST(SmallSearch, gives_entry_points_no_copy_that_leads_by_a_percent) {
 
 // Two runs find the same copy to differ by a percent or two.
 TEST(SmallSearch, takes_what_stands_unless_it_is_clearly_beaten) {
-    const auto standing = static_cast<Entrant>(all().size() - 1), other = standing - 3;
+    const auto standing = Entrant(all().size() - 1), other = standing - 3;
     for (const auto& [lead, stands] : {std::pair(1.01, true), std::pair(1.1, false)}) {
         KnownMachine machine(ratios_of([&, lead = lead](Entrant entrant) {
             const double level = entrant == other ? lead : entrant == standing ? 1 : 0.9;

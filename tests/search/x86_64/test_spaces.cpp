@@ -36,7 +36,7 @@ std::vector<std::string> names(const std::vector<Candidate>& space) {
 Entrant named(const Spaces& spaces, const std::string& name) {
     const auto found = std::ranges::find(spaces.space, name, &Candidate::name);
     EXPECT_NE(found, spaces.space.end()) << name;
-    return static_cast<Entrant>(found - spaces.space.begin());
+    return Entrant(found - spaces.space.begin());
 }
 
 } // namespace

@@ -38,7 +38,7 @@ void find_beside(OperationRun& run, Findings& findings, ChoiceKind kind,
             for (std::size_t i = 1; i < ways.size(); ++i) {
                 const bool timed =
                     is_tried(ways[i], size) && run.timings.has(logged, name_of(ways[i]));
-                if (timed) entrants.push_back(static_cast<Entrant>(i));
+                if (timed) entrants.emplace_back(i);
             }
             const Weights weights = weights_at(size);
             if (weights.empty() || entrants.size() == 1) continue;
@@ -104,12 +104,12 @@ std::vector<Choice> choices_beside(ChoiceKind kind, Operation operation, const C
         choice.size = choice.up_to = one.size;
         choice.noise_floor = one.noise_floor;
         choice.copy = copy_of(one.winner());
-        if (one.winner() > 0) {
+        if (one.winner() != 0) {
             set_figures(choice, one.finalists.front(), one.size);
         } else {
             const Finalist& next = one.finalists.at(1);
             choice.runners_up = {{copy_of(next.candidate), next.ratio, false}};
-            const bool begins = i + 1 < found.size() && found[i + 1].winner() > 0;
+            const bool begins = i + 1 < found.size() && found[i + 1].winner() != 0;
             if (begins) choice.up_to = found[i + 1].size - 1;
         }
         choices.push_back(std::move(choice));

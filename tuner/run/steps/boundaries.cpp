@@ -30,7 +30,7 @@ Taken taken_by(const OperationRun& run, const Contests& contests, const Findings
         TimedCopy one = senses ? contests.copy_of(run, row_at(findings.rows, i).copy, i)
                                : run.copy(result.winner());
         const auto known = std::ranges::find(taken.copies, one.name, &TimedCopy::name);
-        taken.entrants.push_back(static_cast<Entrant>(known - taken.copies.begin()));
+        taken.entrants.emplace_back(known - taken.copies.begin());
         if (known != taken.copies.end()) continue;
         taken.pipelines.push_back(senses ? std::nullopt : std::optional(result.winner()));
         taken.copies.push_back(std::move(one));
@@ -49,13 +49,13 @@ void find_boundaries(OperationRun& run, const Contests& contests, Findings& find
         const Taken taken = taken_by(run, contests, findings, objective);
         // Where the budget has ended, the intervals end at the evaluated sizes, as the paper's do.
         const auto lower_holds = [&](Entrant lower, Entrant upper, std::size_t size) {
-            const bool senses = !taken.pipelines[static_cast<std::size_t>(upper)];
+            const bool senses = !taken.pipelines[upper.index()];
             if (budget_left && size < kSensingMinimum && senses) return true;
             // A copy that stores past the caches without a probe may lose where data is cached. The
             // evaluated sizes have figures of that, and this size has not.
             const auto unmeasured = [](Workload) { return 0.0; };
             const auto past_caches = [&](Entrant entrant) {
-                const auto pipeline = taken.pipelines[static_cast<std::size_t>(entrant)];
+                const auto pipeline = taken.pipelines[entrant.index()];
                 return pipeline &&
                        !may_take_unprobed(run, *pipeline, size, one.weights, unmeasured);
             };

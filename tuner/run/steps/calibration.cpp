@@ -19,7 +19,7 @@ void plan_steps(Progress& progress, const Plan& plan, const Spaces& spaces, cons
     };
     std::vector<Candidate> paper;
     for (const Entrant one : spaces.entrants) {
-        paper.push_back(spaces.space[static_cast<std::size_t>(one)]);
+        paper.push_back(spaces.space[one.index()]);
     }
     const Rigor& rigor = plan.rigor;
     for (const std::size_t size : plan.sizes) {

@@ -53,7 +53,7 @@ void add_standing(const OperationRun& run, std::vector<Entrant>& contestants) {
         for (const std::string& name : row.pipelines) {
             const auto& copies = run.copies;
             const auto found = std::ranges::find(copies, name, &TimedCopy::name);
-            const auto entrant = static_cast<Entrant>(found - copies.begin());
+            const Entrant entrant = found - copies.begin();
             const bool right = found != copies.end() && run.spaces.right_pipeline(entrant);
             if (right && !contains(contestants, entrant)) contestants.push_back(entrant);
         }

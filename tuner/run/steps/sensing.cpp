@@ -138,7 +138,7 @@ void add_costs(OperationRun& run, const Candidate& pipeline, std::size_t size,
             static_cast<std::size_t>(locality_of(workload, run.outgrows_caches(size)));
         const double alone = result.of(0).workloads.at(workload).ns;
         for (std::size_t i = 0; i < probes.size(); ++i) {
-            const Finalist& sensing = result.of(static_cast<Entrant>(i) + 1);
+            const Finalist& sensing = result.of(i + 1);
             costs[i][locality].push_back(sensing.workloads.at(workload).ns - alone);
         }
     }
@@ -230,7 +230,7 @@ void time_sensing_at(OperationRun& run, std::size_t index,
     // loses there and another does not, it has lost by chance.
     std::vector<RowCopy> hold;
     for (std::size_t i = 0; i < sensing.size(); ++i) {
-        const auto entrant = static_cast<Entrant>(pipelines.size() + i);
+        const Entrant entrant = pipelines.size() + i;
         if (loses_where_cached(race, entrant, size, run.weights())) continue;
         hold.push_back(sensing[i]->row.copy);
     }
@@ -239,12 +239,12 @@ void time_sensing_at(OperationRun& run, std::size_t index,
     // pipeline in the contest, and its lead over that one in this race. That is the pipeline for
     // cached data, or for uncached data where both sides outgrow the caches.
     for (std::size_t i = 0; i < sensing.size(); ++i) {
-        const Finalist& finalist = result.of(static_cast<Entrant>(pipelines.size() + i));
+        const Finalist& finalist = result.of(pipelines.size() + i);
         TimedSensing& one = *sensing[i];
         const std::size_t usual =
             one.row.copy.of(run.outgrows_caches(size) ? Locality::uncached : Locality::cached);
         const auto place = std::ranges::find(pipelines, usual) - pipelines.begin();
-        const double ahead = finalist.score - result.of(static_cast<Entrant>(place)).score;
+        const double ahead = finalist.score - result.of(place).score;
         one.row.scores[index] = contains(hold, one.row.copy)
                                     ? contests.scores[index].plain[usual] + ahead
                                     : kWorthOfUnusable;

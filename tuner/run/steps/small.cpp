@@ -38,7 +38,7 @@ std::vector<TimedCopy> all_small_copies(const OperationRun& run, const Candidate
 Entrant standing_small(const OperationRun& run) {
     const auto& space = run.spaces.members("small");
     const auto found = std::ranges::find(space, run.plan.standing().small, &asterope_copy::name);
-    return found == space.end() ? kLibc : static_cast<Entrant>(found - space.begin());
+    return found == space.end() ? kLibc : Entrant(found - space.begin());
 }
 
 /// The small copies that differ from this one in registers and bound alone.
@@ -87,7 +87,7 @@ std::map<Entrant, double> gains_above_small(OperationRun& run, const Contests& c
         std::map<std::string, Entrant> places; // by register type
         for (const auto& [rt, one] : farthest) {
             if (contests.size_at(i) > bound_of(*one)) continue;
-            places.emplace(rt, static_cast<Entrant>(copies.size()));
+            places.emplace(rt, copies.size());
             copies.push_back(small_copy(one->small, 0, nullptr, one->name, run.plan.operation));
         }
         const std::vector<std::size_t> sizes = sizes_of_bound(contests, i);
@@ -123,7 +123,7 @@ const Candidate& pipeline_beyond(const OperationRun& run, const Contests& contes
 } // namespace
 
 const asterope_copy& small_at(const OperationRun& run, Entrant entrant) {
-    return *run.spaces.members("small")[static_cast<std::size_t>(entrant)];
+    return *run.spaces.members("small")[entrant.index()];
 }
 
 SmallResults find_small(OperationRun& run, const Candidate& large, bool by_shape) {
