@@ -1,17 +1,92 @@
 // First the ways race at each size, then the chosen setting against the default; thresholds are
-// refined.
+// refined. Each entrant is a process, and a sample is a request to it.
 #include "tunables/measure.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 
+#include "base/contains.hpp"
+#include "base/error.hpp"
+#include "base/interrupt.hpp"
 #include "base/size_text.hpp"
 #include "search/boundaries.hpp"
-#include "tunables/processes.hpp"
 
 namespace asterope {
 
 namespace {
+
+/// The steps of a measurement, as its progress names them.
+constexpr const char *kStarting = "starting", *kRacing = "racing", *kComparing = "comparing";
+
+/// The planned seconds until a process is ready: its buffers are filled.
+double start_seconds(const RemoteSetup& setup) {
+    return 0.01 + static_cast<double>(setup.arena_bytes) / 2e9;
+}
+
+/// Samples of memcpy under several settings of glibc's tunables, a process for each. Entrant i is
+/// the i-th of the settings. libc and libc again are two processes with the default: their distance
+/// is the effect of another process alone.
+class Processes : public Timings {
+  public:
+    /// Starts them, and is where the course's figures come from then. Throws as RemoteCopy.
+    Processes(const std::vector<LibcThresholds>& settings, const Course& course) {
+        std::vector<LibcThresholds> all = {{}, {}};
+        all.insert(all.end(), settings.begin(), settings.end());
+        Progress& progress = course.timings.progress;
+        progress.label("");
+        progress.enter(kStarting);
+        for (const LibcThresholds& one : all) {
+            throw_if_interrupted();
+            processes_.push_back(std::make_unique<RemoteCopy>(one, course.setup));
+            progress.advance(start_seconds(course.setup));
+        }
+        course.timings.go_on_with(*this);
+    }
+
+    Sample sample(const SampleRequest& asked) override {
+        const Calibration calls = calibration(asked.size, asked.workload);
+        RemoteCopy& process = process_of(asked.entrant);
+        const double seconds = process.time(asked.size, asked.workload, asked.round, calls);
+        if (!(seconds > 0)) {
+            throw Failure("the time stamp counter jumps: nothing can be timed here");
+        }
+        for (const Disturbance hit : process.disturbances()) {
+            if (!contains(hits_, hit)) hits_.push_back(hit);
+        }
+        return {seconds * 1e9, seconds * static_cast<double>(calls.calls) * 1e6};
+    }
+    RoundEnd round_ended() override { return {std::exchange(hits_, {})}; }
+    /// The calibration of the default's process, made once.
+    Calibration calibration(std::size_t size, Workload workload,
+                            const std::optional<Calibration>& known = std::nullopt) override {
+        Calibration& calibration = calibrations_[{size, workload}];
+        if (known) calibration = *known;
+        if (calibration.calls == 0) calibration = process_of(kLibc).calibrate(size, workload);
+        return calibration;
+    }
+
+    /// The thresholds that hold in an entrant's process.
+    CopyThresholds thresholds(Entrant entrant) const {
+        return copy_thresholds(process_of(entrant).thresholds());
+    }
+    /// The first of the settings that copies `size` bytes in this way; kLibc where none does.
+    Entrant copying(Way way, std::size_t size) const {
+        for (Entrant one = 0; one < std::ssize(processes_) + kLibcAgain; ++one) {
+            if (way_of(thresholds(one), size) == way) return one;
+        }
+        return kLibc;
+    }
+
+  private:
+    RemoteCopy& process_of(Entrant entrant) const {
+        return *processes_[static_cast<std::size_t>(entrant - kLibcAgain)];
+    }
+
+    std::vector<std::unique_ptr<RemoteCopy>> processes_; ///< libc again's and libc's first
+    std::map<std::pair<std::size_t, Workload>, Calibration> calibrations_;
+    std::vector<Disturbance> hits_; ///< of this round, each once
+};
 
 /// Above the least threshold of non-temporal stores that glibc 2.36 knows. Earlier ones take less,
 /// with which their code can copy wrongly (glibc's commit b446822b6ae4).
@@ -29,83 +104,69 @@ Weights with_all_situations(const Objective& objective) {
     return with_intents(objective, all).front().weights;
 }
 
-/// Another race begins.
-void begin(const Course& course, std::size_t size, const Weights& weights) {
+/// The race at a size. Another one begins.
+Race begin(const Course& course, std::size_t size, const Weights& weights) {
     course.timings.progress.label(format_size(size));
     course.timings.enter(LoggedStep{Step::pipelines, size});
     for (const auto& weighted : weights_at(size, weights)) {
         course.timings.calibration(size, weighted.first);
     }
+    return Race(size, weights, TimedCopies(course.timings));
 }
 
-/// The race of the ways at one size: each way has a process.
-class WaysRace {
-  public:
-    WaysRace(const Course& course, const Processes& processes)
-        : course_(course), processes_(processes), timings_(course.timings) {}
-
-    SizeWays at(std::size_t size, Way now) {
-        SizeWays result{size, now, {1, 1, 1}, {}};
-        std::vector<std::pair<Way, Entrant>> others;
-        std::vector<Entrant> entrants;
-        for (const Way way : kWays) {
-            const Entrant entrant = processes_.copying(way, size);
-            if (way == now || entrant == kLibc) continue;
-            others.emplace_back(way, entrant);
-            entrants.push_back(entrant);
-        }
-        if (others.empty()) return result;
-        begin(course_, size, course_.objective.weights);
-        Race race(size, course_.objective.weights, timings_);
-        const SizeResult run_off = race.run_off(entrants, course_.rigor.rounds, kLibc);
-        result.floor = race.libc_over(kLibcAgain);
-        for (const auto& [way, entrant] : others) {
-            const Estimate ratio = race.libc_over(entrant);
-            const Finalist& finalist = run_off.of(entrant);
-            double least = ratio.median;
-            for (const auto& [workload, weight] : weights_at(size, course_.objective.weights)) {
-                const double here = finalist.workloads.at(workload).ratio.median;
-                if (weight > 0) least = std::min(least, here);
-            }
-            result.ways.push_back(
-                {way, ratio, least, worth_of(ratio, result.floor, finalist.score)});
-        }
-        return result;
+/// Races the ways at one size, a process each.
+SizeWays race_ways(const Course& course, const Processes& processes, std::size_t size, Way now) {
+    SizeWays result{size, now, {1, 1, 1}, {}};
+    std::vector<std::pair<Way, Entrant>> others;
+    std::vector<Entrant> entrants;
+    for (const Way way : kWays) {
+        const Entrant entrant = processes.copying(way, size);
+        if (way == now || entrant == kLibc) continue;
+        others.emplace_back(way, entrant);
+        entrants.push_back(entrant);
     }
-
-    /// Whether the way of the smaller sizes is at least as good.
-    bool lower_holds(Way lower, Way upper, std::size_t size) {
-        const Entrant one = processes_.copying(lower, size),
-                      other = processes_.copying(upper, size);
-        if (one == kLibc || other == kLibc) return other == kLibc;
-        begin(course_, size, course_.objective.weights);
-        Race race(size, course_.objective.weights, timings_);
-        const SizeResult run_off = race.run_off({one, other}, course_.rigor.rounds, kLibc);
-        return run_off.of(one).score >= run_off.of(other).score;
+    if (others.empty()) return result;
+    Race race = begin(course, size, course.objective.weights);
+    const SizeResult run_off = race.run_off(entrants, course.rigor.rounds, kLibc);
+    result.floor = race.libc_over(kLibcAgain);
+    for (const auto& [way, entrant] : others) {
+        const Estimate ratio = race.libc_over(entrant);
+        const Finalist& finalist = run_off.of(entrant);
+        double least = ratio.median;
+        for (const auto& [workload, weight] : weights_at(size, course.objective.weights)) {
+            const double here = finalist.workloads.at(workload).ratio.median;
+            if (weight > 0) least = std::min(least, here);
+        }
+        result.ways.push_back({way, ratio, least, worth_of(ratio, result.floor, finalist.score)});
     }
+    return result;
+}
 
-  private:
-    const Course& course_;
-    const Processes& processes_;
-    TimedCopies timings_;
-};
+/// Whether the way of the smaller sizes is at least as good.
+bool lower_holds(const Course& course, const Processes& processes, Way lower, Way upper,
+                 std::size_t size) {
+    const Entrant one = processes.copying(lower, size), other = processes.copying(upper, size);
+    if (one == kLibc || other == kLibc) return other == kLibc;
+    Race race = begin(course, size, course.objective.weights);
+    const SizeResult run_off = race.run_off({one, other}, course.rigor.rounds, kLibc);
+    return run_off.of(one).score >= run_off.of(other).score;
+}
 
 /// Moves a threshold that lies between two of the sizes to where the ways change places. To the
 /// next whole line: whether a size that is the threshold is above it has changed with the versions.
 void refine(std::size_t& threshold, const Tunable& limits, const CopyThresholds& chosen,
-            const Course& course, WaysRace& race) {
+            const Course& course, const Processes& processes) {
     const std::vector<std::size_t>& sizes = course.sizes;
     const auto above = std::ranges::upper_bound(sizes, threshold);
     if (above == sizes.begin() || above == sizes.end()) return;
     const std::size_t from = *(above - 1), to = *above;
-    const auto way = [&](Entrant entrant) { return static_cast<Way>(entrant); };
     const Way lower = way_of(chosen, from), upper = way_of(chosen, to);
     if (lower == upper) return;
-    const std::size_t last = find_boundary(lower, upper,
-                                           from, to, course.rigor.boundary_ratio,
-                                           [&](Entrant one, Entrant other, std::size_t size) {
-                                               return race.lower_holds(way(one), way(other), size);
-                                           });
+    // no entrants: here the ways are what changes places
+    const std::size_t last = find_boundary(
+        kLibc, kLibc, from, to, course.rigor.boundary_ratio, [&](Entrant, Entrant, std::size_t size) {
+            return lower_holds(course, processes, lower, upper, size);
+        });
     const std::size_t line = last / 64 * 64 + 64;
     const std::size_t found = line < to ? line : last;
     if (found >= limits.least && found <= limits.most) threshold = found;
@@ -162,21 +223,20 @@ void plan(const Course& course, const Knobs& knobs) {
 }
 
 ThresholdChoice measure_and_choose(const Course& course, Knobs knobs) {
-    Processes processes(settings_of_ways(knobs, course.sizes.back()), course.setup, course.timings);
+    Processes processes(settings_of_ways(knobs, course.sizes.back()), course);
     course.timings.progress.enter(kRacing);
     knobs.now = processes.thresholds(kLibc);
     const CopyThresholds other = processes.thresholds(0); // its non-temporal threshold is another
     knobs.stop_follows =
         knobs.now.stop == knobs.now.non_temporal && other.stop == other.non_temporal;
-    WaysRace race(course, processes);
     ThresholdChoice choice{knobs, {}, {}};
     for (const std::size_t size : course.sizes) {
-        choice.ways.push_back(race.at(size, way_of(knobs.now, size)));
+        choice.ways.push_back(race_ways(course, processes, size, way_of(knobs.now, size)));
     }
     CopyThresholds& chosen = choice.thresholds = choose_thresholds(knobs, choice.ways);
     const CopyThresholds rough = chosen;
     const auto refine_changed = [&](std::size_t CopyThresholds::*one, const Tunable& limits) {
-        if (rough.*one != knobs.now.*one) refine(chosen.*one, limits, rough, course, race);
+        if (rough.*one != knobs.now.*one) refine(chosen.*one, limits, rough, course, processes);
     };
     refine_changed(&CopyThresholds::rep_movsb, knobs.rep_movsb);
     if (knobs.stop) refine_changed(&CopyThresholds::stop, *knobs.stop);
@@ -187,14 +247,13 @@ ThresholdChoice measure_and_choose(const Course& course, Knobs knobs) {
 
 std::vector<SizeGain> measure_gains(const Course& course, const ThresholdChoice& choice) {
     course.timings.progress.end(kRacing);
-    Processes processes({choice.knobs.changes(choice.thresholds)}, course.setup, course.timings);
+    Processes processes({choice.knobs.changes(choice.thresholds)}, course);
     course.timings.progress.enter(kComparing);
     const CopyThresholds now = processes.thresholds(kLibc), then = processes.thresholds(0);
     const Weights weights = with_all_situations(course.objective);
     std::vector<SizeGain> gains;
     for (const std::size_t size : course.sizes) {
-        begin(course, size, weights);
-        Race race(size, weights, TimedCopies(course.timings));
+        Race race = begin(course, size, weights);
         const SizeResult result = race.run_off({0}, course.rigor.rounds, kLibc);
         const Finalist& setting = result.finalists.front();
         const Estimate ratio = race.libc_over(0), floor = race.libc_over(kLibcAgain);

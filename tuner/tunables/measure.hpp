@@ -8,7 +8,7 @@
 #include "search/race.hpp"
 #include "search/search.hpp"
 #include "timing/remote_copy.hpp"
-#include "tunables/choice.hpp"
+#include "tunables/thresholds.hpp"
 
 namespace asterope {
 

@@ -1,6 +1,4 @@
 // Checks that this glibc can be set, starts the processes, and reports.
-#include "tunables/tunables.hpp"
-
 #include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -43,31 +41,6 @@ void print(const Request& request, const std::string& text) {
     if (!request.quiet) std::fputs(text.c_str(), stdout);
     std::fflush(stdout);
 }
-
-} // namespace
-
-Knobs knobs_of(const std::string& libc, const std::map<std::string, Tunable>& tunables,
-               const std::string& why) {
-    const auto refuse = [](const std::string& reason) {
-        return BadInput("no tunables to choose: " + reason);
-    };
-    if (libc.rfind("glibc", 0) != 0) throw refuse("libc here is " + libc + ", not glibc");
-    if (!why.empty()) throw refuse(why);
-    // 2.36 ignores the least value that it lists itself; the next whole line is taken.
-    const auto find = [&](const char* name) -> Tunable {
-        const auto found = tunables.find(name);
-        if (found == tunables.end()) {
-            throw refuse(libc + " lists no glibc.cpu." + name +
-                         (tunables.empty() ? " (it lists none: that began with 2.33)" : ""));
-        }
-        return {found->second.value, found->second.least + 64, found->second.most};
-    };
-    Knobs knobs{{}, find(kRepMovsbThreshold), find(kNonTemporalThreshold)};
-    if (tunables.count(kRepMovsbStopThreshold)) knobs.stop = find(kRepMovsbStopThreshold);
-    return knobs;
-}
-
-namespace {
 
 /// The settings of each process that finds the thresholds: the memory is divided among them.
 RemoteSetup shared_setup(const Machine& machine, int cpu, const Knobs& knobs, std::size_t largest) {

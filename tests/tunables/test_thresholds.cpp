@@ -1,11 +1,16 @@
-// The choice of glibc's thresholds: of made-up worths, whose best setting is known.
-#include "tunables/choice.hpp"
+// The thresholds that a libc's list offers, or one line that says why it offers none, and their
+// choice: of made-up worths, whose best setting is known.
+#include "tunables/thresholds.hpp"
 
 #include "support/unit_test.hpp"
 
 namespace {
 
 constexpr std::size_t kAny = ~std::size_t{0};
+
+const std::map<std::string, Tunable> kListed = {
+    {kRepMovsbThreshold, {2112, 512, 1 << 30}},
+    {kNonTemporalThreshold, {1 << 20, 0x4040, 1 << 30}}};
 
 /// Zen 4 and 5 under glibc 2.36 in a virtual machine.
 Knobs zen() {
@@ -150,4 +155,36 @@ TEST(CopyThresholdsOf, a_process_whose_stop_is_not_known_are_intels) {
                                {kRepMovsbStopThreshold, 512 * kKiB},
                                {kNonTemporalThreshold, kMiB}}),
               (CopyThresholds{2048, 512 * kKiB, kMiB}));
+}
+
+TEST(KnobsOf, are_what_this_glibc_lists) {
+    const Knobs knobs = knobs_of("glibc 2.36", kListed, "");
+    // above the least ones, which glibc ignores
+    EXPECT_EQ(knobs.rep_movsb, (Tunable{2112, 512 + 64, 1 << 30}));
+    EXPECT_EQ(knobs.non_temporal, (Tunable{1 << 20, 0x4040 + 64, 1 << 30}));
+    EXPECT_FALSE(knobs.stop);
+    auto more = kListed;
+    more[kRepMovsbStopThreshold] = {1 << 20, 0, 1 << 30};
+    EXPECT_EQ(knobs_of("glibc 2.50", more, "").stop, (Tunable{1 << 20, 64, 1 << 30}));
+}
+
+TEST(KnobsOf, another_libc_or_one_that_does_not_list_both_are_none) {
+    auto less = kListed;
+    less.erase(kNonTemporalThreshold);
+    const std::string slow = "/lib/ld.so --list-tunables: takes longer than two seconds",
+                      early = "glibc 2.31 lists no glibc.cpu.x86_rep_movsb_threshold (it lists "
+                              "none: that began with 2.33)";
+    const struct {
+        const char* libc;
+        std::map<std::string, Tunable> listed;
+        std::string why, said;
+    } cases[] = {
+        {"musl", {}, "", "libc here is musl, not glibc"},
+        {"glibc 2.31", {}, "", early},
+        {"glibc 2.36", {}, slow, slow},
+        {"glibc 2.36", less, "", "glibc 2.36 lists no glibc.cpu.x86_non_temporal_threshold"}};
+    for (const auto& one : cases) {
+        EXPECT_EQ(refusal_of([&] { knobs_of(one.libc, one.listed, one.why); }),
+                  "no tunables to choose: " + one.said);
+    }
 }
