@@ -131,13 +131,13 @@ std::string why_timing_does_not_tell(const std::vector<Part>& parts) {
 
 /// Times the profile's copies again.
 Retimed measure(const std::string& path, const Profile& profile, const Machine& machine, int cpu) {
-    std::optional<ProfileWinners> winners;
+    ProfileWinners winners;
     try {
-        winners.emplace(profile, Features(machine.cpu, {}), why_no_sensing().empty());
+        winners = winners_of(profile, Features(machine.cpu, {}), why_no_sensing().empty());
     } catch (const BadInput& error) {
         throw BadInput("profile " + path + ": " + error.what());
     }
-    return time_winners_again(*winners, machine, cpu);
+    return time_winners_again(winners, machine, cpu);
 }
 
 /// The commands that a user may run next for a stale profile. `timing_tells`: timing it again may

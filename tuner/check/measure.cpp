@@ -30,9 +30,9 @@ constexpr double kSeconds = 16;
 constexpr double kOverhead = 2;
 
 /// The largest of the winners' sizes whose buffers fit in the memory; 0 if all are too large.
-std::size_t largest_that_fits(const std::vector<ProfileWinner>& winners, const Machine& machine) {
+std::size_t largest_that_fits(const ProfileWinners& winners, const Machine& machine) {
     std::size_t largest = 0;
-    for (const ProfileWinner& winner : winners) {
+    for (const ProfileWinner& winner : winners.all) {
         if (winner.size <= largest) continue;
         try {
             arena_bytes(winner.size, machine);
@@ -53,13 +53,6 @@ double begin(RunTimings& timings, const ProfileWinner& winner) {
         seconds += kOverhead * kHoldRounds * (winner.rival ? 4 : 3) * sample;
     }
     return seconds;
-}
-
-/// How wide the column of labels is.
-int label_width(const std::vector<ProfileWinner>& winners) {
-    std::size_t width = 9;
-    for (const ProfileWinner& winner : winners) width = std::max(width, winner.label.size());
-    return static_cast<int>(width);
 }
 
 void tell(int label, const ProfileWinner& winner, const PresentResult& now, Retimed& retimed) {
@@ -98,16 +91,19 @@ Retimed time_winners_again(const ProfileWinners& winners, const Machine& machine
     for (const std::string& warning : measurement_warnings(machine)) {
         std::fprintf(stderr, "warning: %s\n", warning.c_str());
     }
-    if (!winners.small_left_out().empty()) {
-        std::fprintf(stderr, "warning: left out: %s\n", winners.small_left_out().c_str());
+    if (!winners.small_left_out.empty()) {
+        std::fprintf(stderr, "warning: left out: %s\n", winners.small_left_out.c_str());
     }
-    const std::size_t largest = largest_that_fits(winners.all(), machine);
+    const std::size_t largest = largest_that_fits(winners, machine);
     if (largest == 0) throw Failure("no memory for the buffers of any of its sizes: free some");
     start_clock(machine.cpu.invariant_tsc);
     RunTimings timings(true);
     MachineTimings figures(largest, machine, cpu, timings.budget);
     timings.go_on_with(figures);
-    const int label = label_width(winners.all());
+    int label = 9; // the width of its column
+    for (const ProfileWinner& winner : winners.all) {
+        label = std::max(label, static_cast<int>(winner.label.size()));
+    }
 
     std::printf("\nTimed again on CPU %d, %d paired rounds each; medians with intervals of 95 %%.\n"
                 "x libc: libc's time over the winner's; x runner-up: the runner-up's over the "
@@ -115,9 +111,9 @@ Retimed time_winners_again(const ProfileWinners& winners, const Machine& machine
                 "%-*s  %-24s  %s\n%-*s  %4s  %-18s  %4s  %-18s  floor\n",
                 cpu, kHoldRounds, label, "Size", "x libc", "x runner-up", label, "", "then", "now",
                 "then", "now");
-    Retimed retimed{.all = winners.all().size(), .operations = winners.operations()};
-    for (const ProfileWinner& winner : winners.all()) retimed.fitting += winner.size <= largest;
-    for (const ProfileWinner& winner : winners.all()) {
+    Retimed retimed{.all = winners.all.size(), .operations = winners.operations};
+    for (const ProfileWinner& winner : winners.all) retimed.fitting += winner.size <= largest;
+    for (const ProfileWinner& winner : winners.all) {
         if (winner.size > largest) continue;
         if (retimed.timed > 0 && elapsed() >= kSeconds) break;
         if (elapsed() + begin(timings, winner) > kSeconds && retimed.timed > 0) continue;
@@ -135,7 +131,7 @@ Retimed time_winners_again(const ProfileWinners& winners, const Machine& machine
         "to its runner-up,\nin both of two runs: by more than %.0f %% beyond libc's distance from "
         "itself. A winner that was slower already when it\nwas chosen is stale only if it has lost "
         "that much more since.\n",
-        retimed.timed, winners.all().size(), elapsed(), 100 * kHoldBand);
+        retimed.timed, winners.all.size(), elapsed(), 100 * kHoldBand);
     retimed.disturbed = timings.disturbed_rounds().facts().reason;
     return retimed;
 }

@@ -51,7 +51,7 @@ json profile() {
 }
 
 ProfileWinners winners_of(const json& profile, bool senses = true, const HasFeature& has = kAll) {
-    return ProfileWinners(parse_profile(profile.dump(), "profile"), has, senses);
+    return asterope::winners_of(parse_profile(profile.dump(), "profile"), has, senses);
 }
 
 std::string refusal(const json& profile, const HasFeature& has = kAll) {
@@ -88,7 +88,7 @@ TEST(ProfileWinners, HaveOfEachSizeTheWinnerAndTheBestRunnerUpOfSetsInTurnWithCo
         {"16 KiB", "XMM T T none 0 0", "YMM T NT T0 4 8"},
     };
     const ProfileWinners winners = winners_of(with_memset());
-    const auto& all = winners.all();
+    const auto& all = winners.all;
     ASSERT_EQ(all.size(), std::size(rows));
     for (std::size_t i = 0; i < all.size(); ++i) {
         SCOPED_TRACE(rows[i].label);
@@ -108,7 +108,7 @@ TEST(ProfileWinners, HaveOfEachSizeTheWinnerAndTheBestRunnerUpOfSetsInTurnWithCo
         EXPECT_TRUE(small ||
                     one.weights == Weights({{Workload::cold, 1 - hot}, {Workload::hot, hot}}));
     }
-    EXPECT_EQ(winners.operations(), 2u);
+    EXPECT_EQ(winners.operations, 2u);
     EXPECT_NE(all[0].holder.cache_effect, all[0].rival->cache_effect);
     const auto* arguments = reinterpret_cast<const asterope_sensing*>(all[2].holder.argument);
     EXPECT_EQ(arguments->threshold, 300u);
@@ -121,10 +121,10 @@ TEST(ProfileWinners, HaveOfEachSizeTheWinnerAndTheBestRunnerUpOfSetsInTurnWithCo
         << "2 of copies: see small_weights";
 
     const ProfileWinners copies = winners_of(profile(), false); // nothing senses
-    EXPECT_EQ(copies.operations(), 1u);
-    EXPECT_EQ(copies.all()[1].holder.name, "XMM T T none 0 0");
-    EXPECT_EQ(copies.all()[1].rival->name, "YMM T NT T0 4 8");
-    EXPECT_EQ(copies.all()[1].tuned.ratio, 1.2);
+    EXPECT_EQ(copies.operations, 1u);
+    EXPECT_EQ(copies.all[1].holder.name, "XMM T T none 0 0");
+    EXPECT_EQ(copies.all[1].rival->name, "YMM T NT T0 4 8");
+    EXPECT_EQ(copies.all[1].tuned.ratio, 1.2);
 }
 
 TEST(ProfileWinners, SetsWithoutWeightsCountTheDefaultAndThoseOfAnotherDistributionAreLeftOut) {
@@ -132,14 +132,14 @@ TEST(ProfileWinners, SetsWithoutWeightsCountTheDefaultAndThoseOfAnotherDistribut
     both["search"]["weights"].erase("memset");
     const ProfileWinners winners = winners_of(both);
     const Weights balanced = objective_of_sets(parse_objective("balanced")).weights;
-    EXPECT_EQ(winners.all()[1].weights, weights_at(winners.all()[1].size, balanced));
+    EXPECT_EQ(winners.all[1].weights, weights_at(winners.all[1].size, balanced));
     both["search"]["weights"]["memset"] = {{"hot", 0}};
     EXPECT_TRUE(mentions(refusal(both), "search.weights.memset: no workload has one"));
     json other = with_memset();
     other["search"]["distribution"] = "mine.csv";
     const ProfileWinners fewer = winners_of(other);
-    EXPECT_EQ(fewer.all().size(), 5u);
-    EXPECT_EQ(fewer.small_left_out(),
+    EXPECT_EQ(fewer.all.size(), 5u);
+    EXPECT_EQ(fewer.small_left_out,
               "the small copies were tuned for calls of another distribution, "
               "the small sets were tuned for calls of another distribution");
 }
@@ -157,7 +157,7 @@ TEST(ProfileWinners, ASetThatSensesIsComparedWithLibcsSets) {
     both["choices"].push_back(senses);
     for (const bool may_sense : {true, false}) {
         const ProfileWinners winners = winners_of(both, may_sense);
-        const auto& all = winners.all();
+        const auto& all = winners.all;
         const auto found = std::ranges::find(all, std::size_t{1} << 20, &ProfileWinner::size);
         ASSERT_NE(found, all.end());
         EXPECT_EQ(found->holder.operation, Operation::set);
@@ -174,11 +174,11 @@ TEST(ProfileWinners, ABareProfileIsComparedWithLibcAlone) {
     only.erase("evidence");
     bare["choices"] = json::array({only});
     const ProfileWinners winners = winners_of(bare);
-    ASSERT_EQ(winners.all().size(), 1u);
-    EXPECT_FALSE(winners.all()[0].rival);
-    EXPECT_EQ(winners.all()[0].tuned.ratio, 1);
-    EXPECT_EQ(winners.all()[0].weights, weights_at(128, parse_objective("balanced").weights));
-    EXPECT_EQ(winners.small_left_out(), "");
+    ASSERT_EQ(winners.all.size(), 1u);
+    EXPECT_FALSE(winners.all[0].rival);
+    EXPECT_EQ(winners.all[0].tuned.ratio, 1);
+    EXPECT_EQ(winners.all[0].weights, weights_at(128, parse_objective("balanced").weights));
+    EXPECT_EQ(winners.small_left_out, "");
 }
 
 TEST(ProfileWinners, WhatCannotBeTimedIsRefusedWithTheReason) {
