@@ -136,6 +136,13 @@ CopyLoop repeated(char* destination, const char* source, std::size_t size) {
     };
 }
 
+Section compared(const Context& context, const std::string& question,
+                 const std::vector<Group>& groups, const std::vector<std::string>& notes) {
+    Section section{.question = question, .notes = notes};
+    fill(section, compare(groups, context));
+    return section;
+}
+
 void fill(Section& section, const std::vector<Comparison>& comparisons) {
     std::vector<std::string> groups, labels;
     const auto note = [](std::vector<std::string>& names, const std::string& name) {

@@ -63,6 +63,10 @@ CopyLoop repeated(char* destination, const char* source, std::size_t size);
 /// show times, the others their slowdowns against these.
 void fill(Section& section, const std::vector<Comparison>& comparisons);
 
+/// The section of a comparison of these groups.
+Section compared(const Context& context, const std::string& question,
+                 const std::vector<Group>& groups, const std::vector<std::string>& notes = {});
+
 /// "libc: worst 25.1 x slower at +1 B (4 KiB); winners: nothing that stands out (at most 1.02
 /// x)". A figure stands out where it is beyond libc against libc with its whole interval, by at
 /// least 5 %.

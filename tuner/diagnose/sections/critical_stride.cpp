@@ -50,47 +50,48 @@ std::vector<CriticalStride> critical_strides(const std::vector<Cache>& caches) {
 }
 
 Section critical_stride(const Context& context) {
-    Section section;
-    section.question = "what do small copies cost if their buffers lie so far apart that all "
-                       "fall into the same sets of a cache?";
+    const std::string question = "what do small copies cost if their buffers lie so far apart that "
+                                 "all fall into the same sets of a cache?";
     const std::vector<CriticalStride> strides = critical_strides(context.machine.caches);
     if (strides.empty()) {
-        section.skipped = "this machine does not say how many ways its caches have";
-        return section;
+        return {.question = question,
+                .skipped = "this machine does not say how many ways its caches have"};
     }
     std::vector<Group> groups;
+    std::vector<std::string> notes;
     for (const CriticalStride& stride : strides) {
         const std::string name = 'L' + std::to_string(stride.level);
         const std::size_t slots = stride.buffers;
         if (stride.span() + kPhase + kSize + kRoaming > context.arena.bytes()) {
-            section.notes.push_back(name + " left out: " + std::to_string(slots) + " buffers " +
-                                    format_size(stride.bytes) + " apart take too much memory");
+            notes.push_back(name + " left out: " + std::to_string(slots) + " buffers " +
+                            format_size(stride.bytes) + " apart take too much memory");
             continue;
         }
-        const auto keys = [&](std::size_t bytes) -> nlohmann::ordered_json {
-            return {{"level", stride.level}, {"stride", bytes}, {"buffers", slots}};
+        const std::string spread = "the stride and a line";
+        const auto condition = [&](const std::string& label, std::size_t bytes) -> Condition {
+            return {label,
+                    spread,
+                    {{"level", stride.level}, {"stride", bytes}, {"buffers", slots}},
+                    strided(context.arena, bytes, slots)};
         };
-        const std::string spread = "the stride and a line", critical = "the critical stride";
         groups.push_back({name + ", " + std::to_string(slots) + " at " + format_size(stride.bytes),
                           kSize,
-                          {{spread, spread, keys(stride.bytes + kLine),
-                            strided(context.arena, stride.bytes + kLine, slots)},
-                           {critical, spread, keys(stride.bytes),
-                            strided(context.arena, stride.bytes, slots)}}});
+                          {condition(spread, stride.bytes + kLine),
+                           condition("the critical stride", stride.bytes)}});
     }
     if (groups.empty()) {
-        section.skipped = "the strides of this machine's caches need more memory than there is";
-        return section;
+        return {.question = question,
+                .notes = notes,
+                .skipped = "the strides of this machine's caches need more memory than there is"};
     }
-    section.notes.push_back(
-        "copies of " + format_size(kSize) +
-        "; a stride that is critical to an outer cache is critical to the inner ones, too");
+    notes.push_back("copies of " + format_size(kSize) +
+                    "; a stride that is critical to an outer cache is critical to the inner ones, "
+                    "too");
     if (context.machine.huge_pages != "always" && context.machine.huge_pages != "madvise") {
-        section.notes.push_back("without huge pages, strides beyond the page do not fall into the "
-                                "same sets: memory is scattered");
+        notes.emplace_back("without huge pages, strides beyond the page do not fall into the same "
+                           "sets: memory is scattered");
     }
-    fill(section, compare(groups, context));
-    return section;
+    return compared(context, question, groups, notes);
 }
 
 } // namespace asterope::diagnosis

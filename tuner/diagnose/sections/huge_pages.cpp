@@ -57,47 +57,46 @@ CopyLoop scattered(char* destination, const char* source) {
 } // namespace
 
 Section huge_pages(const Context& context) {
-    Section section;
-    section.question = "what do buffers on pages of " + format_size(page_size()) +
-                       " cost against buffers on huge pages?";
+    const std::string question = "what do buffers on pages of " + format_size(page_size()) +
+                                 " cost against buffers on huge pages?";
     const std::string& setting = context.machine.huge_pages;
     if (setting != "always" && setting != "madvise") {
-        section.skipped = "huge pages are " +
-                          (setting.empty() ? "unknown to this kernel" : "set to " + setting) +
-                          " (/sys/kernel/mm/transparent_hugepage/enabled)";
-        return section;
+        return {.question = question,
+                .skipped = "huge pages are " +
+                           (setting.empty() ? "unknown to this kernel" : "set to " + setting) +
+                           " (/sys/kernel/mm/transparent_hugepage/enabled)"};
     }
     constexpr std::size_t side = kLargest + kRoaming + kPhase;
     const Arena huge(side);
     if (huge_bytes(huge.source()) < 2 * kLargest) {
-        section.skipped = "the kernel granted too few huge pages: memory may be fragmented";
-        return section;
+        return {.question = question,
+                .skipped = "the kernel granted too few huge pages: memory may be fragmented"};
     }
     const FreshMemory small(2 * side);
     madvise(small.begin(), small.bytes(), MADV_NOHUGEPAGE);
     fill_with_data(small.begin(), small.bytes());
-    const auto conditions =
-        [&](const std::function<CopyLoop(char*, const char*)>& loop) -> std::vector<Condition> {
-        return {{"huge pages",
-                 "huge pages",
-                 {{"pages", "huge"}},
-                 loop(huge.destination() + kPhase, huge.source())},
-                {"small pages",
-                 "huge pages",
-                 {{"pages", "small"}},
-                 loop(small.begin() + side + kPhase, small.begin())}};
+    const auto group = [&](const std::string& name, std::size_t size, const auto& loop) -> Group {
+        return {name,
+                size,
+                {{"huge pages",
+                  "huge pages",
+                  {{"pages", "huge"}},
+                  loop(huge.destination() + kPhase, huge.source())},
+                 {"small pages",
+                  "huge pages",
+                  {{"pages", "small"}},
+                  loop(small.begin() + side + kPhase, small.begin())}}};
     };
     std::vector<Group> groups;
     for (const std::size_t size : {kLargest / 16, kLargest / 4, kLargest}) {
-        groups.push_back({format_size(size), size, conditions([&](char* to, const char* from) {
-                              return repeated(to, from, size);
-                          })});
+        groups.push_back(group(format_size(size), size, [&](char* to, const char* from) {
+            return repeated(to, from, size);
+        }));
     }
-    groups.push_back({format_size(kScattered) + " scattered", kScattered, conditions(scattered)});
-    section.notes.push_back("scattered: " + std::to_string(kSlots) +
-                            " buffers a side, each in a page of its own");
-    fill(section, compare(groups, context));
-    return section;
+    groups.push_back(group(format_size(kScattered) + " scattered", kScattered, scattered));
+    return compared(
+        context, question, groups,
+        {"scattered: " + std::to_string(kSlots) + " buffers a side, each in a page of its own"});
 }
 
 } // namespace asterope::diagnosis
