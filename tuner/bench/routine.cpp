@@ -1,8 +1,7 @@
-// Finds the shared library, or builds it from the profile, and loads its functions.
+// Finds the shared library, or builds it from the profile.
 #include "bench/routine.hpp"
 
 #include <cstdio>
-#include <dlfcn.h>
 #include <filesystem>
 #include <optional>
 #include <system_error>
@@ -12,7 +11,6 @@
 #include "base/error.hpp"
 #include "machine/profile_places.hpp"
 #include "run/built_routine.hpp"
-#include "timing/external_copy.hpp"
 
 namespace asterope {
 
@@ -52,37 +50,6 @@ std::string routine_library(const RoutineOptions& options) {
                      Error::one_line(built->profile()).c_str());
     }
     return built->library();
-}
-
-namespace {
-
-void* load(const std::string& path) {
-    std::string reason;
-    void* library = load_library(path, reason);
-    if (!library) throw BadInput("cannot load the routine: " + reason);
-    return library;
-}
-
-} // namespace
-
-CopyFunction load_routine(const RoutineOptions& options) {
-    const std::string path = routine_library(options);
-    const std::string name = options.symbol();
-    void* symbol = dlsym(load(path), name.c_str());
-    if (!symbol) {
-        const std::string tune =
-            options.operation == Operation::copy
-                ? ""
-                : ", and a profile in which " + name_of(options.operation) + " was tuned adds it";
-        throw BadInput(path + " has no function " + name + ": 'nm -D " + path +
-                       "' lists what it has" + tune);
-    }
-    return reinterpret_cast<CopyFunction>(symbol);
-}
-
-CopyFunction load_move(const RoutineOptions& options) {
-    return reinterpret_cast<CopyFunction>(
-        dlsym(load(routine_library(options)), "asterope_memmove"));
 }
 
 } // namespace asterope

@@ -29,11 +29,4 @@ void add_options(CLI::App& app, RoutineOptions& options);
 /// be built.
 std::string routine_library(const RoutineOptions& options);
 
-/// Throws what routine_library() throws, and BadInput where the library cannot be loaded or lacks
-/// the function.
-CopyFunction load_routine(const RoutineOptions& options);
-
-/// The memmove of the same library, asterope_memmove. Null where the library lacks it.
-CopyFunction load_move(const RoutineOptions& options);
-
 } // namespace asterope

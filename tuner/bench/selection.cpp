@@ -2,6 +2,7 @@
 #include "bench/selection.hpp"
 
 #include <algorithm>
+#include <dlfcn.h>
 
 #include "base/command_line.hpp"
 #include "base/contains.hpp"
@@ -113,21 +114,32 @@ Contender libc_contender(const std::string& libc, Operation operation) {
 }
 
 Contender routine_contender(const RoutineOptions& routine) {
-    const CopyFunction function = load_routine(routine);
+    const std::string path = routine_library(routine), symbol = routine.symbol();
     const bool sets = !facts_of(routine.operation).reads;
-    const CopyFunction move = sets ? nullptr : load_move(routine);
+    std::string reason;
+    void* library = load_library(path, reason);
+    if (!library) throw BadInput("cannot load the routine: " + reason);
+    const auto find = [&](const std::string& name) {
+        return reinterpret_cast<CopyFunction>(dlsym(library, name.c_str()));
+    };
+    const CopyFunction function = find(symbol), move = sets ? nullptr : find("asterope_memmove");
+    if (!function) {
+        const std::string tune =
+            sets ? ", and a profile in which " + name_of(routine.operation) + " was tuned adds it"
+                 : "";
+        throw BadInput(path + " has no function " + symbol + ": 'nm -D " + path +
+                       "' lists what it has" + tune);
+    }
     std::string fault =
         fault_of([&](std::string&) { return function; }, 20, false, routine.operation);
     if (!fault.empty()) {
-        throw Failure("the routine " + routine.symbol() + (sets ? " sets" : " copies") +
-                      " wrong: " + fault);
+        throw Failure("the routine " + symbol + (sets ? " sets" : " copies") + " wrong: " + fault);
     }
     if (move) fault = fault_of([&](std::string&) { return move; }, 20, true);
-    if (!fault.empty())
-        throw Failure("the memmove of " + routine_library(routine) + " is wrong: " + fault);
-    note_origin(kRoutineName, routine.symbol() + " of " + routine_library(routine));
+    if (!fault.empty()) throw Failure("the memmove of " + path + " is wrong: " + fault);
+    note_origin(kRoutineName, symbol + " of " + path);
     return {.name = kRoutineName,
-            .description = routine.symbol() + ", the routine",
+            .description = symbol + ", the routine",
             .copy = function,
             .move = move,
             .ours = true};

@@ -33,7 +33,8 @@ struct Selection {
 /// libc's function of the operation. `libc`: as in choose().
 Contender libc_contender(const std::string& libc, Operation operation);
 
-/// The routine. Throws BadInput where it cannot be loaded, Failure where it copies wrong.
+/// The routine, with the memmove of the same library, if it has one. Throws what routine_library()
+/// throws, BadInput where it cannot be loaded or lacks the function, Failure where it copies wrong.
 Contender routine_contender(const RoutineOptions& routine);
 
 /// Loads and checks all, as functions of the routine's operation. `libc`: its name and version,
