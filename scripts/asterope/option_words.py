@@ -19,7 +19,7 @@ WORDS = {
     "--peer": "all list",
     "--operation": " ".join(one.name for one in OPERATIONS),
     "--only": "working_set critical_stride misalignment aliasing store_forwarding huge_pages "
-    "placement contents single_timings identical",
+    "contents single_timings identical",
 }
 
 # The names that --help gives to a value of several words, which are separated by commas.
