@@ -57,7 +57,7 @@ template <class Machine = KnownMachine> struct Track {
         std::map<std::pair<Entrant, Workload>, int> samples;
         for (const auto& [size, workload, entrant, round] : machine.calls) {
             EXPECT_EQ(size, kRaceSize);
-            if (entrant >= 0) ++samples[{entrant, workload}];
+            if (entrant.is_listed()) ++samples[{entrant, workload}];
         }
         return samples;
     }

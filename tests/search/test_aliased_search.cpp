@@ -13,8 +13,7 @@ SizeResult of(std::size_t size, std::vector<double> gains) {
     gains.insert(gains.begin(), 1);
     for (std::size_t i = 0; i < gains.size(); ++i) {
         const Estimate ratio{gains[i], gains[i], gains[i]};
-        at.finalists.push_back(
-            {Entrant(i), {{Workload::aliased, {1, 1, ratio}}}, gains[i], false});
+        at.finalists.push_back({Entrant(i), {{Workload::aliased, {1, 1, ratio}}}, gains[i], false});
     }
     return at;
 }

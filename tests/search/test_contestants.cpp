@@ -122,7 +122,7 @@ TEST(ChooseContestants,
                                           {&kNear, 8},  {&kOther, 0}, {&kVariant, 24}};
     const StandardPipelines standard(space, [](Entrant entrant) { return entrant != 2; });
     for (const Entrant one : {0, 1, 2, 3, 4}) { // 2 copies wrongly, 3 has no usual distance
-        EXPECT_EQ(standard.has(one), one != 2 && one != 3) << one;
+        EXPECT_EQ(standard.has(one), one != 2 && one != 3) << one.index();
     }
     const std::vector<Found> one = {found(4096, {{5, 1.5}})};
     const Entrants chosen = choose_contestants(one, {kHot}, kFits, space, standard, kLibc, 6);

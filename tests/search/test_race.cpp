@@ -9,7 +9,7 @@ namespace {
 
 /// Every third leaves the caches otherwise than libc does, where `mixed`.
 int cache_effect(Entrant entrant, bool mixed) {
-    return mixed && entrant >= 0 && entrant % 3 == 0 ? 1 : 0;
+    return mixed && entrant.is_listed() && entrant.index() % 3 == 0;
 }
 
 /// The copies of these cache effects, for a race that minds them.
@@ -129,7 +129,7 @@ struct DisturbedMachine : KnownMachine {
         const double ns = KnownMachine::sample(asked).ns;
         ++in_try;
         if (is_quiet()) return {ns};
-        return {asked.entrant < 0 ? 9 * ns : ns / static_cast<double>(in_try)};
+        return {!asked.entrant.is_listed() ? 9 * ns : ns / static_cast<double>(in_try)};
     }
     RoundEnd round_ended() override {
         if (is_quiet()) quiet.insert(quiet.end(), calls.end() - in_try, calls.end());
@@ -192,7 +192,7 @@ TEST(DisturbedRounds, are_repeated_alike_do_not_count_and_change_no_other) {
 /// The time of one reference, which is slower than libc on cached data, and faster on uncached
 /// data.
 double reference_time(Workload workload, Entrant entrant, std::uint64_t) {
-    return entrant != kFirstReference ? 1 : workload == Workload::hot ? 1 / 0.9 : 1 / 1.2;
+    return !entrant.is_reference() ? 1 : workload == Workload::hot ? 1 / 0.9 : 1 / 1.2;
 }
 
 Track<> judged(const Truths& truths, const Weights& weights) {
@@ -208,9 +208,9 @@ TEST(References, run_in_every_heat_and_beside_all_and_both_of_libcs_names_in_the
     EXPECT_EQ(rounds.size(), 2u * (2 * 2 + 5));
     int run_off = 0;
     for (const auto& [when, round] : rounds) {
-        EXPECT_GT(std::ranges::count(round, kFirstReference), 0);
+        EXPECT_GT(std::ranges::count_if(round, &Entrant::is_reference), 0);
         run_off += std::multiset(round.begin(), round.end()) ==
-                   std::multiset{kFirstReference, kLibcAgain, kLibc, 0, 1};
+                   std::multiset<Entrant>{Entrant::reference(0), kLibcAgain, kLibc, 0, 1};
     }
     EXPECT_EQ(run_off, 2 * 5);
 }

@@ -35,7 +35,7 @@ Trouble lucky(std::uint64_t seed) {
 /// Eight of which one leads by `lead`; 1.13 is so much that no rule about ties may take its win.
 Truths one_leads(double lead = 1.13) {
     Truths truths(8, {1.1, 1.1});
-    truths[kBest] = {lead, lead};
+    truths[kBest.index()] = {lead, lead};
     return truths;
 }
 

@@ -59,7 +59,7 @@ TEST(SearchShares, takes_the_fewest_threads_that_lead_and_lose_little) {
         EXPECT_EQ(found.size, 8 * kMiB);
         EXPECT_EQ(found.winner() > 0, taken) << rule;
         const Finalist& first = found.finalists[taken ? 0 : 1]; // of several
-        EXPECT_EQ(first.candidate, Entrant(best) + 1) << rule;
+        EXPECT_EQ(first.candidate, Entrant(best + 1)) << rule;
         EXPECT_NEAR(first.workloads.at(Workload::hot).ratio.median, truths[best][0], 1e-6) << rule;
         EXPECT_NEAR(first.workloads.at(Workload::cold).libc_ns, kLibcSeconds * 1e9, 1e-3) << rule;
     }

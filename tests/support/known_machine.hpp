@@ -59,7 +59,7 @@ class KnownMachine : public Timings {
     }
 
     double ratio(Entrant entrant, Workload workload) const {
-        return entrant < 0 ? 1 : ratios_.at(workload)[static_cast<std::size_t>(entrant)];
+        return entrant.is_listed() ? ratios_.at(workload)[entrant.index()] : 1;
     }
     /// Geometric mean over the workloads.
     double ratio(Entrant entrant) const {

@@ -31,8 +31,8 @@ TEST(Paired, lets_everybody_follow_everybody_whatever_leaves_the_caches_alike) {
             return std::vector{1.0};
         });
         const Paired paired({0, 1, 2, 3}, {Workload::hot}, 40, 0, {timings, copies, {}});
-        std::set<std::pair<int, int>> neighbours;
-        std::set<int> first;
+        std::set<std::pair<Entrant, Entrant>> neighbours;
+        std::set<Entrant> first;
         for (std::size_t i = 0; i < order.size(); i += 4) {
             first.insert(order[i]);
             for (std::size_t j = i + 1; j < i + 4; ++j) neighbours.insert({order[j - 1], order[j]});

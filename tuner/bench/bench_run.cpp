@@ -73,26 +73,28 @@ std::vector<Cell> BenchRun::measure(const Job& job) {
     timings_.progress.label(job.suite +
                             (job.workload == job.suite ? " " : ' ' + job.workload + ' ') +
                             job.labels.front());
-    const int libc = 0, routine = 1, libc_again = static_cast<int>(contenders_.size());
-    const auto contender = [&](int who) -> const Contender& {
-        return contenders_[who == libc_again ? 0 : static_cast<std::size_t>(who)];
+    const Entrant libc = 0, routine = 1, libc_again = contenders_.size();
+    const auto contender = [&](Entrant who) -> const Contender& {
+        return contenders_[who == libc_again ? 0 : who.index()];
     };
-    std::vector<int> ran;
-    for (int i = 0; i < libc_again; ++i) {
-        if (takes_part(contender(i), job)) ran.push_back(i);
+    std::vector<Entrant> ran;
+    for (const Entrant one : all_entrants(contenders_.size())) {
+        if (takes_part(contender(one), job)) ran.push_back(one);
     }
-    std::vector<int> entrants = ran;
+    std::vector<Entrant> entrants = ran;
     entrants.push_back(libc_again);
-    const auto is_threaded = [&](int who) { return contender(who).threaded; };
+    const auto is_threaded = [&](Entrant who) { return contender(who).threaded; };
     const bool one_thread = job.threads == 1 && std::ranges::none_of(ran, is_threaded);
-    const auto cache_effect = [&](int entrant) { return entrant == libc_again ? libc : entrant; };
+    const auto cache_effect = [&](Entrant entrant) {
+        return static_cast<int>(entrant == libc_again ? libc.index() : entrant.index());
+    };
     if (job.prepare) job.prepare();
     const Paired paired =
         time_rounds({.entrants = entrants,
                      .rounds = rounds_,
                      .sample_seconds = job.sample_cost,
                      .time =
-                         [&](int entrant, std::uint64_t round) {
+                         [&](Entrant entrant, std::uint64_t round) {
                              const Calling calling(contender(entrant).name);
                              return job.time(contender(entrant), round, cache_effect(entrant));
                          },
@@ -101,7 +103,7 @@ std::vector<Cell> BenchRun::measure(const Job& job) {
                     timings_, *source_);
 
     const auto entry_point = std::ranges::find_if(
-        ran, [&](int who) { return contender(who).ours && !contender(who).workloads.empty(); });
+        ran, [&](Entrant who) { return contender(who).ours && !contender(who).workloads.empty(); });
     std::vector<Cell> cells;
     for (std::size_t part = 0; part < job.labels.size(); ++part) {
         Cell cell{job.suite,
@@ -112,7 +114,7 @@ std::vector<Cell> BenchRun::measure(const Job& job) {
                   job.weighting,
                   paired.ratio(libc, libc_again, part),
                   {}};
-        for (const int who : ran) {
+        for (const Entrant who : ran) {
             const Contender& one = contender(who);
             cell.copies.push_back({.copy = one.name,
                                    .seconds = paired.seconds(who, part),

@@ -20,7 +20,7 @@ namespace {
 PresentResult time_again(Race& race, bool with_rival, const TunedResult& tuned) {
     race.run_off(all_entrants(with_rival ? 2 : 1), kHoldRounds, kHolder);
     PresentResult now{race.libc_over(kHolder), std::nullopt, race.libc_over(kLibcAgain)};
-    if (with_rival) now.lead = race.lead(kHolder, kHolder + 1);
+    if (with_rival) now.lead = race.lead(kHolder, kRival);
     now.rounds = race.libc_over_by_round(kHolder);
     if (is_behind(now.ratio, tuned.ratio, now.floor)) {
         now.verdict = Verdict::behind_libc;

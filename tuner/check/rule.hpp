@@ -21,8 +21,8 @@ inline constexpr double kHoldBand = 0.03;
 /// Rounds in which a winner is timed. Its interval (sign test, 95 %) leaves out five at each end.
 inline constexpr int kHoldRounds = 21;
 
-/// The winner, as an entrant; its runner-up, if it has one, is the next.
-inline constexpr Entrant kHolder = 0;
+/// The winner and its runner-up, if it has one, as entrants.
+inline constexpr Entrant kHolder = 0, kRival = 1;
 
 /// The figures from when the winner was chosen; 1 where the profile does not say.
 struct TunedResult {

@@ -31,9 +31,9 @@ std::vector<Comparison> compare(const Group& group, const Context& context, doub
     const TimedCopy* winner = context.winners.at(group.size);
     const TimedCopy libc{libc_copy()};
     const auto entrant = [](std::size_t condition, CopyBy who) {
-        return static_cast<int>(condition) * kCopies + who;
+        return Entrant(condition * kCopies + who);
     };
-    std::vector<int> entrants = {entrant(0, kByLibcAgain)};
+    std::vector<Entrant> entrants = {entrant(0, kByLibcAgain)};
     for (std::size_t i = 0; i < conditions.size(); ++i) {
         entrants.push_back(entrant(i, kByLibc));
         if (winner) entrants.push_back(entrant(i, kByWinner));
@@ -46,9 +46,9 @@ std::vector<Comparison> compare(const Group& group, const Context& context, doub
          .rounds = context.rounds,
          .sample_seconds = share / (static_cast<double>(entrants.size()) * context.rounds),
          .time =
-             [&](int which, std::uint64_t round) {
-                 const CopyLoop& loop = conditions[static_cast<std::size_t>(which / kCopies)].loop;
-                 const TimedCopy& copy = which % kCopies == kByWinner ? *winner : libc;
+             [&](Entrant which, std::uint64_t round) {
+                 const CopyLoop& loop = conditions[which.index() / kCopies].loop;
+                 const TimedCopy& copy = which.index() % kCopies == kByWinner ? *winner : libc;
                  return std::vector{time(loop, copy, calls, round)};
              }},
         context.timings, context.source);

@@ -72,7 +72,7 @@ class Processes : public Timings {
     }
     /// The first of the settings that copies `size` bytes in this way; kLibc where none does.
     Entrant copying(Way way, std::size_t size) const {
-        for (Entrant one = 0; one < std::ssize(processes_) + kLibcAgain; ++one) {
+        for (const Entrant one : all_entrants(processes_.size() - kOfDefault)) {
             if (way_of(thresholds(one), size) == way) return one;
         }
         return kLibc;
@@ -80,10 +80,12 @@ class Processes : public Timings {
 
   private:
     RemoteCopy& process_of(Entrant entrant) const {
-        return *processes_[static_cast<std::size_t>(entrant - kLibcAgain)];
+        if (!entrant.is_listed()) return *processes_[entrant == kLibc];
+        return *processes_[kOfDefault + entrant.index()];
     }
 
-    std::vector<std::unique_ptr<RemoteCopy>> processes_; ///< libc again's and libc's first
+    static constexpr std::size_t kOfDefault = 2; ///< libc again's and libc's, the first two
+    std::vector<std::unique_ptr<RemoteCopy>> processes_;
     std::map<std::pair<std::size_t, Workload>, Calibration> calibrations_;
     std::vector<Disturbance> hits_; ///< of this round, each once
 };

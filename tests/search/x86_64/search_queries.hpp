@@ -23,7 +23,7 @@ inline const Space& whole_space() {
 }
 
 inline const Candidate& at(const Space& space, Entrant entrant) {
-    return space[static_cast<std::size_t>(entrant)];
+    return space[entrant.index()];
 }
 
 inline Entrant entrant_named(const std::string& name) {
@@ -116,7 +116,7 @@ inline SizeResult search(KnownMachine& machine, const std::string& rigor, const 
 inline std::set<Entrant> timed_on(const KnownMachine& machine) {
     std::set<Entrant> timed;
     for (const KnownMachine::Call& call : machine.calls) {
-        if (std::get<2>(call) >= 0) timed.insert(std::get<2>(call));
+        if (std::get<2>(call).is_listed()) timed.insert(std::get<2>(call));
     }
     return timed;
 }

@@ -66,7 +66,7 @@ TEST_P(Rigors, give_ties_to_the_neighbours_else_to_the_simplest) {
                   tied = entrant_named("XMM T T T2 8 4");
     auto ratios = hot_ratios(whole_space(), [](const auto&) { return 1.1; });
     KnownMachine alike(ratios);
-    ratios[Workload::hot][static_cast<std::size_t>(behind)] = 1;
+    ratios[Workload::hot][behind.index()] = 1;
     for (std::uint64_t seed = 0; seed < 5; ++seed) {
         EXPECT_EQ(search(alike, GetParam(), {.seed = seed}).winner(),
                   entrant_named("REP_MOVSB T T none 0 0"));

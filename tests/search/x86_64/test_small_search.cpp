@@ -36,7 +36,7 @@ const SmallSpace& all_small_copies() {
 }
 
 std::string_view name_of(Entrant entrant) {
-    return all_small_copies()[static_cast<std::size_t>(entrant)]->name;
+    return all_small_copies()[entrant.index()]->name;
 }
 
 bool is_masked(Entrant entrant) {
@@ -180,7 +180,7 @@ TEST(SmallSearch, gives_entry_points_no_copy_that_leads_by_a_percent) {
 
 // Two runs find the same copy to differ by a percent or two.
 TEST(SmallSearch, takes_what_stands_unless_it_is_clearly_beaten) {
-    const auto standing = Entrant(all().size() - 1), other = standing - 3;
+    const Entrant standing = all().size() - 1, other = all().size() - 4;
     for (const auto& [lead, stands] : {std::pair(1.01, true), std::pair(1.1, false)}) {
         KnownMachine machine(ratios_of([&, lead = lead](Entrant entrant) {
             const double level = entrant == other ? lead : entrant == standing ? 1 : 0.9;
@@ -197,7 +197,7 @@ TEST(SmallSearch, times_all_in_the_workloads_that_count_and_finalists_in_the_oth
     std::set<Entrant> in_mix, in_fixed;
     for (const auto& [size, workload, entrant, round] : machine.calls) {
         EXPECT_EQ(size, 0u);
-        if (entrant < 0) continue;
+        if (!entrant.is_listed()) continue;
         const bool fixed = workload == Workload::fixed || workload == Workload::fixed_read;
         (fixed ? in_fixed : in_mix).insert(entrant);
     }

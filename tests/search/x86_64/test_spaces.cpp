@@ -22,7 +22,7 @@ const Spaces& plain() {
 std::vector<std::string> names(const Spaces& spaces, const std::vector<Entrant>& entrants) {
     std::vector<std::string> names;
     for (const Entrant entrant : entrants) {
-        names.push_back(spaces.space.at(static_cast<std::size_t>(entrant)).name());
+        names.push_back(spaces.space.at(entrant.index()).name());
     }
     return names;
 }
@@ -61,7 +61,7 @@ TEST(Spaces, lead_from_each_entrant_to_what_lies_around_it_and_to_its_grid_of_di
     for (const char* name : {"XMM T NT T0 4 8", "XMM T T none 0 0", "XMM T T NTA 14 30",
                              "R64 T NT T0 4 8", "XMM T NT T0 8 8 TB8", "XMM T T T0 4 8 PI2"}) {
         const Entrant one = named(plain(), name);
-        const Candidate& candidate = space[static_cast<std::size_t>(one)];
+        const Candidate& candidate = space[one.index()];
         const auto grid = plain().extension.distance_grid(candidate);
         EXPECT_EQ(std::count(grid.begin(), grid.end(), one), 1);
         EXPECT_EQ(names(plain(), grid), names(distance_grid(candidate, only({}))));
@@ -95,7 +95,7 @@ TEST(Spaces, of_an_earlier_run_leave_out_what_copied_wrongly_there) {
     const Entrant one = named(spaces, "XMM T NT T0 4 10");
     const Spaces copy = spaces;
     const auto distance_grid =
-        names(spaces, copy.extension.distance_grid(copy.space.at(static_cast<std::size_t>(one))));
+        names(spaces, copy.extension.distance_grid(copy.space.at(one.index())));
     EXPECT_EQ(distance_grid.size(), 7u * 16 - 1);
     EXPECT_EQ(std::count(distance_grid.begin(), distance_grid.end(), wrong), 0);
     EXPECT_EQ(spaces.members("probes"), plain().members("probes"));
