@@ -112,7 +112,7 @@ def test_those_of_an_installed_tree_do_and_its_files_may_be_run_as_before(tmp_pa
     for link in ("system.md", "pictures/overview.png", "examples/your-program/blocks.py"):
         assert f"]({link})" in readme
     assert not [*tmp_path.rglob("__pycache__")]
-    assert (tmp_path / "fleet/slurm/submit.sh").stat().st_mode & 0o100
+    assert (tmp_path / "fleet/submit.sh").stat().st_mode & 0o100
 
 
 def test_every_guide_can_be_reached_from_the_readme() -> None:
