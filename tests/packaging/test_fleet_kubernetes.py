@@ -222,8 +222,13 @@ def test_a_missing_node_is_named_and_the_routine_left_alone_until_it_is_there(fl
     assert fleet.finish() == (1, f"finish: {missing}, then submit it again\n")
     assert fleet.text("routine/arguments") == "earlier"
     assert fleet.tune("icelake", 1)[0] == 0
+    (fleet.programs / "ends-merge").write_text("2\n")  # profiles that do not merge
+    assert fleet.finish() == (1, "asterope-tune: ends with 2\n")
+    assert fleet.text("routine/arguments") == "earlier"
     assert fleet.finish()[0] == 0
     assert json.loads(fleet.text("profiles/zen4.json")).split()[-1] == "node-1"  # its only one
+    merged = json.loads(fleet.text("profiles/icelake.json"))
+    assert merged.startswith("merge tasks/icelake/node-1.trials tasks/icelake/node-2.trials -o ")
     both = "profiles/zen4.json profiles/icelake.json"
     assert fleet.text("routine/arguments") == f"{both} --dispatch -o routine\n"
 

@@ -130,10 +130,8 @@ def test_each_type_runs_on_its_own_nodes_and_a_failed_task_goes_back_into_the_qu
     assert set(fleet.run().values()) == {"COMPLETED"}
     assert fleet.text("tasks/b_2/node-2.txt").count("asterope-tune: ends with 1\n") == 1
     assert json.loads(fleet.text("profiles/A-1.json")) == "second node-1"
-    merged = json.loads(fleet.text("profiles/b_2.json"))
-    assert merged.startswith("merge tasks/b_2/node-1.trials tasks/b_2/node-2.trials -o ")
-    arguments = (fleet.folder / "routine/arguments").read_text().split()
-    assert arguments == ["profiles/A-1.json", "profiles/b_2.json", "--dispatch", "-o", "routine"]
+    both = "profiles/A-1.json profiles/b_2.json"
+    assert fleet.text("routine/arguments") == f"{both} --dispatch -o routine\n"
 
 
 def test_a_task_is_tried_three_times(fleet, stand_in):
@@ -163,15 +161,6 @@ def test_a_missing_node_is_named_and_made_up_for(fleet, stand_in):
     assert {job.partition("_")[2] for job in states} == {"2", ""}
     assert set(states.values()) == {"COMPLETED"}
     assert (fleet.folder / "routine/arguments").exists()
-
-
-def test_profiles_that_do_not_merge_leave_the_routine_alone(fleet, stand_in):
-    fleet.run()
-    (fleet.folder / "routine/arguments").write_text("earlier")
-    (stand_in / "ends-merge").write_text("2\n")
-    assert list(fleet.run().values()) == ["FAILED"]
-    assert fleet.text("finish.txt") == "asterope-tune: ends with 2\n"
-    assert fleet.text("routine/arguments") == "earlier"
 
 
 def test_submitting_twice_at_once_is_refused(fleet, stand_in):
