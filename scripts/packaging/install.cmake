@@ -2,7 +2,7 @@
 # that an installed tree can be moved. So the folders have fixed names: GNUInstallDirs would let each
 # be chosen.
 
-# --- Man pages, completion, guides ---
+# --- Man pages, completion ---
 
 set(share "${PROJECT_BINARY_DIR}/share")
 file(GLOB manual_sources CONFIGURE_DEPENDS
@@ -27,17 +27,6 @@ if(SKBUILD)
           DESTINATION "${SKBUILD_DATA_DIR}/share")
   return()
 endif()
-
-file(GLOB_RECURSE doc_sources CONFIGURE_DEPENDS
-  "scripts/docs/*" "scripts/fleet/*" "tests/examples/*" "generated/pictures/*")
-add_custom_command(
-  OUTPUT "${share}/docs.stamp"
-  COMMAND "${Python3_EXECUTABLE}" -B "${PROJECT_SOURCE_DIR}/scripts/packaging/gather_docs.py"
-          "${share}/doc/asterope"
-  COMMAND "${CMAKE_COMMAND}" -E touch "${share}/docs.stamp"
-  DEPENDS ${doc_sources} README.md LICENSE scripts/packaging/gather_docs.py
-  COMMENT "Gathering guides and examples")
-add_custom_target(asterope_docs ALL DEPENDS "${share}/docs.stamp")
 
 # --- The installed tree ---
 
@@ -72,13 +61,25 @@ install(DIRECTORY templates DESTINATION share/asterope)
 install(FILES tuner/timing/workloads/workloads.json DESTINATION share/asterope/python/asterope)
 # After a build of some targets alone, these are installed, and the others are named.
 install(CODE "
-  foreach(part man bash-completion doc/asterope)
+  foreach(part man bash-completion)
     if(NOT EXISTS \"${share}/\${part}\")
       message(STATUS \"Not built, so not installed: share/\${part}; cmake --build '${PROJECT_BINARY_DIR}' builds it\")
     endif()
   endforeach()")
 install(DIRECTORY "${share}/man" "${share}/bash-completion" DESTINATION share OPTIONAL)
-install(DIRECTORY "${share}/doc/asterope" DESTINATION share/doc USE_SOURCE_PERMISSIONS OPTIONAL)
+# The guides, the examples, and the files that they link to lie as in the checkout: so the links hold.
+file(GLOB schemas RELATIVE "${PROJECT_SOURCE_DIR}" "scripts/asterope/*.schema.json")
+foreach(part IN ITEMS README.md CONTRIBUTING.md LICENSE scripts/docs scripts/fleet tests/examples
+        tuner/bench/README.md generated/pictures generated/reference/example-routine ${schemas}
+        scripts/experiments/mpi/messages.c findings/new-huge-pages-want-their-ends-first.sh)
+  get_filename_component(folder "share/doc/asterope/${part}" DIRECTORY)
+  if(IS_DIRECTORY "${PROJECT_SOURCE_DIR}/${part}")
+    install(DIRECTORY "${part}" DESTINATION "${folder}" USE_SOURCE_PERMISSIONS
+            PATTERN __pycache__ EXCLUDE PATTERN build EXCLUDE PATTERN target EXCLUDE)
+  else()
+    install(FILES "${part}" DESTINATION "${folder}")
+  endif()
+endforeach()
 # systemd wants the program's absolute path, which only `cmake --install --prefix` and cpack know.
 install(CODE "
   get_filename_component(ASTEROPE_BINDIR \"\${CMAKE_INSTALL_PREFIX}/bin\" ABSOLUTE)

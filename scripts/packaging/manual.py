@@ -76,17 +76,13 @@ def synopsis(command: dict[str, Any]) -> str:
     return " ".join(words)
 
 
-def is_list(option: dict[str, Any]) -> bool:
-    """Whether the option's value may be several words, separated by commas."""
-    return option["list"] or option["argument"] in LISTS
-
-
 def kind(option: dict[str, Any], program: str) -> str:
     """The shell's completion of the option's value, as assignments to variables that it reads."""
     places = [f"{program} {name}" for name in option["names"]] + option["names"]
     words = option["choices"] or next((WORDS[it].split() for it in places if it in WORDS), None)
     if words:
-        return f'how={"list" if is_list(option) else "words"} words="{" ".join(words)}"'
+        how = "list" if option["list"] or option["argument"] in LISTS else "words"
+        return f'how={how} words="{" ".join(words)}"'
     if option["argument"] == "DIR":
         return "how=folders"
     return "how=files" if FILES.search(option["argument"]) else "how=nothing"

@@ -1,7 +1,6 @@
-"""Prints the fields of a profile as the guide profile.md lists them, from the schema.
+"""Writes the fields of a profile into the guide profile.md, between its two marks.
 
-With a guide's name it replaces there what stands between the two marks. The schema is the only
-place where a field is described: a test compares the guide with what this prints.
+The schema is the only place where a field is described: a test compares the guide with that.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ import argparse
 import re
 import sys
 import textwrap
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -99,17 +98,16 @@ def measured_workloads() -> Iterator[tuple[str, str]]:
 
     A workload that only adds the reading of the copy shares the row of the other one.
     """
-    all_of_them = [one for name in workloads.FAMILIES for one in workloads.chosen(COLUMN, name)]
+    every = [one for name in workloads.FAMILIES for one in workloads.chosen(COLUMN, name)]
     adds_reading = {
         one.name
-        for one in all_of_them
-        if one.name.endswith("_read") and f"as {one.name[:-5]}, and each copy is read" in one.text
+        for one in every
+        if one.text.startswith(f"as {one.name.removesuffix('_read')}, and each copy is read")
     }
-    for one in all_of_them:
+    for one in every:
         if one.name in adds_reading:
             continue
-        read = f"{one.name}_read"
-        names = f"{one.name}, {read}" if read in adds_reading else one.name
+        names = ", ".join([one.name, *({f"{one.name}_read"} & adds_reading)])
         ends = [f"from {bytes_text(one.from_bytes)}"] if one.from_bytes else []
         ends += [f"up to {bytes_text(one.to_bytes)}"] if one.to_bytes else []
         text = one.text.replace(" (timed along)", "")
@@ -118,38 +116,30 @@ def measured_workloads() -> Iterator[tuple[str, str]]:
 
 def sections_of(whole: Mapping[str, Any]) -> dict[str, str]:
     """The title of each definition that has a section of its own."""
-    definitions = whole["$defs"]
-    told = {tuple(sorted(definitions[name]["properties"])) for name in TUPLES}
-    found = {}
-    for name, definition in definitions.items():
-        properties = definition.get("properties", {})
-        is_tuple = name.startswith(("memcpy_", "memset_"))
-        if name in TUPLES:
-            found[name] = TUPLES[name]
-        elif is_tuple and tuple(sorted(properties)) not in told:
-            raise SystemExit(f"profile_fields.py: {name}: no section: add it to TUPLES")
-        elif not is_tuple and not set(properties) <= set(workloads.TEXTS):
-            found[name] = definition["title"]
-    return found
+    titles = {name: one.get("title") for name, one in whole["$defs"].items()}
+    titles |= {name: TUPLES.get(name) for name in titles if name.startswith(("memcpy_", "memset_"))}
+    return {name: title for name, title in titles.items() if title}
+
+
+def section(title: str, text: str, rows: Iterable[tuple[str, str]]) -> str:
+    head = [f"### {title}", *([textwrap.fill(text, WIDTH)] if text else [])]
+    return "\n\n".join([*head, "\n".join([TABLE, *(row(*one) for one in rows)])]) + "\n"
 
 
 def fields_text() -> str:
     """All sections, one for each kind of object, the whole profile first."""
     whole = schema(ARCHITECTURE)
     sections = sections_of(whole)
-    parts = [("Profile", "", fields(whole, sections))]
-    for name, title in sections.items():
-        text = "" if name in TUPLES else whole["$defs"][name]["description"]
-        parts.append((title, text, fields(whole["$defs"][name], sections)))
     about = (
         "Objects with a field for each workload use these names. Under NAME_read each copy is read "
         "at once. These reads are timed, and so are look-ups before a copy."
     )
-    parts.insert(1, ("Workloads", about, measured_workloads()))
-    out = []
-    for title, text, rows in parts:
-        head = [f"### {title}", *([textwrap.fill(text, WIDTH)] if text else [])]
-        out.append("\n\n".join([*head, "\n".join([TABLE, *(row(*one) for one in rows)])]) + "\n")
+    out = [section("Profile", "", fields(whole, sections))]
+    out += [section("Workloads", about, measured_workloads())]
+    for name, title in sections.items():
+        definition = whole["$defs"][name]
+        text = "" if name in TUPLES else definition["description"]
+        out.append(section(title, text, fields(definition, sections)))
     return "\n".join(out)
 
 
@@ -164,11 +154,8 @@ def with_fields(guide: str) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("guide", type=Path, nargs="?", help="guide to write the fields into")
+    parser.add_argument("guide", type=Path)
     guide = parser.parse_args().guide
-    if guide is None:
-        print(fields_text(), end="")
-        return
     guide.write_text(with_fields(guide.read_text(encoding="utf-8")), encoding="utf-8")
 
 

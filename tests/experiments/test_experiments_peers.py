@@ -237,7 +237,7 @@ def test_an_interrupted_run_leaves_nothing_half_built(index, tmp_path, number):
         number,
         env=index.environment,
     )
-    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "peers: interrupted\n")
     assert list(made.iterdir()) == []
     assert_gone(started.read_text().split())
 

@@ -1,9 +1,10 @@
-"""The Kubernetes manifests: against the schema of the API, and their scripts run as by a pod."""
+"""The Kubernetes manifests: against the schema of the API, and the scripts run as by a pod."""
 
 from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 from collections.abc import Iterator
@@ -13,14 +14,14 @@ from pathlib import Path
 import jsonschema
 import pytest
 from asterope import __version__
-from copy_programs import need, output_of
+from copy_programs import REPOSITORY, need, output_of
 from fleet_programs import QUICK, assert_dispatches, install_stand_ins
 
 pytestmark = pytest.mark.slow
 
 yaml = pytest.importorskip("yaml", reason="PyYAML not found: pip install '.[test]'")
 
-MANIFESTS = ("fleet.yaml", "node-type.yaml", "finish.yaml", "fetch.yaml")
+MANIFESTS = ("volume.yaml", "node-type.yaml", "finish.yaml")
 
 
 @pytest.fixture(scope="session")
@@ -74,7 +75,7 @@ def test_no_pod_is_more_than_it_must_be(objects):
             assert container["image"].endswith(f":{__version__}")
             assert container["imagePullPolicy"] == "IfNotPresent"
         assert all(v["emptyDir"]["sizeLimit"] for v in pod["volumes"] if "emptyDir" in v)
-    assert files == set(MANIFESTS) - {"fleet.yaml"}
+    assert files == set(MANIFESTS) - {"volume.yaml"}
 
 
 def test_images_are_made_of_the_files_that_git_has(repository):
@@ -90,33 +91,39 @@ def test_images_are_made_of_the_files_that_git_has(repository):
     assert patterns(".dockerignore") == set(map(for_images, patterns(".gitignore")))
 
 
-def test_jobs_and_settings_agree_and_no_two_tuning_pods_share_a_node(objects):
-    settings, claim = objects["fleet.yaml"]
-    (line,) = settings["data"]["types"].splitlines()
-    name, nodes = line.split()
+def test_jobs_and_settings_agree_and_no_two_tuning_pods_share_a_node(repository, objects):
+    folder = repository / "scripts/fleet"
+    common = yaml.safe_load((folder / "kustomization.yaml").read_text())
+    assert common["resources"] == ["kubernetes/volume.yaml"]
+    (settings,) = common["configMapGenerator"]
+    assert set(settings["files"]) == {"fleet.conf", "tune.sh", "finish.sh"}
+    assert common["generatorOptions"] == {"disableNameSuffixHash": True}
     spec = objects["node-type.yaml"][0]["spec"]
     pod = spec["template"]["spec"]
     rules = pod["affinity"]["podAntiAffinity"]
     (rule,) = rules["requiredDuringSchedulingIgnoredDuringExecution"]
     assert rule["topologyKey"] == "kubernetes.io/hostname"
     assert rule["labelSelector"]["matchLabels"] == spec["template"]["metadata"]["labels"]
-    assert {"name": "TYPE", "value": name} in pod["containers"][0]["env"]
-    assert pod["nodeSelector"]["asterope/type"] == name
+    name = pod["nodeSelector"]["asterope/type"]
+    assert pod["containers"][0]["command"][-1] == name
     assert spec["completionMode"] == "Indexed"  # it tells each pod which of the nodes it is
-    assert spec["completions"] == spec["parallelism"] == int(nodes)
+    assert spec["completions"] == spec["parallelism"] == 1
+    assert re.search(rf'^ +"{name} +1 ', (folder / "fleet.conf").read_text(), re.MULTILINE)
+    (claim,) = objects["volume.yaml"]
     for _, pod in pods_of(objects):
         names = {volume["name"]: volume for volume in pod["volumes"]}
         assert {mount["name"] for mount in pod["containers"][0]["volumeMounts"]} == names.keys()
         assert names["work"]["persistentVolumeClaim"]["claimName"] == claim["metadata"]["name"]
-        if "config" in names:
-            assert names["config"]["configMap"]["name"] == settings["metadata"]["name"]
+        assert names["config"]["configMap"]["name"] == settings["name"]
 
 
-def test_the_scripts_are_clean(objects):
-    need("shellcheck")
-    for name in ("tune.sh", "finish.sh"):
-        text = objects["fleet.yaml"][0]["data"][name]
-        output_of("shellcheck", "--shell=bash", "-", input=text)
+def test_kubectl_makes_the_settings_of_the_files(repository):
+    need("kubectl")
+    folder = repository / "scripts/fleet"
+    made = list(yaml.safe_load_all(output_of("kubectl", "kustomize", folder)))
+    settings, _ = sorted(made, key=lambda one: one["kind"])
+    assert (settings["kind"], settings["metadata"]["name"]) == ("ConfigMap", "asterope-fleet")
+    assert settings["data"]["tune.sh"] == (folder / "tune.sh").read_text()
 
 
 # --- The scripts of the pods ----------------------------------------------------------------------
@@ -132,29 +139,38 @@ class Fleet:
 
     def configure(self, **settings: str) -> None:
         """Writes the ConfigMap as its volume shows it, with some of its settings replaced."""
-        (self.folder / "config").mkdir(exist_ok=True)
-        for name, text in {**self.objects["fleet.yaml"][0]["data"], **settings}.items():
-            (self.folder / "config" / name).write_text(text)
+        shutil.copytree(REPOSITORY / "scripts/fleet", self.folder / "config")
+        with (self.folder / "config/fleet.conf").open("a") as file:
+            changed = {"bin": f"'{self.programs}'", **settings}
+            file.writelines(f"{name}={value}\n" for name, value in changed.items())
 
-    def run(self, name: str, index: int | None = None, **changed: str) -> tuple[int, str]:
-        """Runs the container of a Job as Kubernetes does, on this machine. Returns exit code and
-        output."""
-        pod = self.objects[name][0]["spec"]["template"]["spec"]
-        (container,) = pod["containers"]
+    def tune(self, kind: str, index: int) -> tuple[int, str]:
+        """Runs a pod of the Job of that type of nodes. Returns exit code and output."""
+        (container,) = self.objects["node-type.yaml"][0]["spec"]["template"]["spec"]["containers"]
+        command = [*container["command"][:-1], kind]
+        return self.run(container, command, JOB_COMPLETION_INDEX=str(index))
+
+    def finish(self) -> tuple[int, str]:
+        """Does in the pod for it as the guide says."""
+        guide = (REPOSITORY / "scripts/docs/fleet.md").read_text()
+        command = re.search("^kubectl exec asterope-finish -- (.*)$", guide, re.MULTILINE)[1]
+        (container,) = self.objects["finish.yaml"][0]["spec"]["containers"]
+        return self.run(container, command.split())
+
+    def run(self, container: dict, command: list[str], **changed: str) -> tuple[int, str]:
+        """Runs a command in a container as Kubernetes does, on this machine."""
         mounts = tuple(mount["mountPath"] for mount in container["volumeMounts"])
 
         def here(path: str) -> str:
             return f"{self.folder}{path}" if path.startswith(mounts) else path
 
-        variables = {item["name"]: item.get("value", "node-a") for item in container.get("env", [])}
-        if index is not None:
-            variables["JOB_COMPLETION_INDEX"] = str(index)
-        variables = {"PATH": f"{self.programs}:{os.environ['PATH']}", **variables, **changed}
+        variables = {item["name"]: here(item.get("value", "node-a")) for item in container["env"]}
+        variables = {"PATH": os.environ["PATH"], **variables, **changed}
         place = here(container["workingDir"])
         Path(place).mkdir(exist_ok=True)
         output = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
-        command = [here(word) for word in container["command"]]
-        done = subprocess.run(command, cwd=place, env=variables, timeout=120, **output)
+        words = [here(word) for word in command]
+        done = subprocess.run(words, cwd=place, env=variables, timeout=120, **output)
         return done.returncode, done.stdout
 
     def text(self, name: str) -> str:
@@ -162,26 +178,26 @@ class Fleet:
 
 
 @pytest.fixture
-def job(objects: dict[str, list[dict]], tmp_path: Path) -> Fleet:
+def fleet(objects: dict[str, list[dict]], tmp_path: Path) -> Fleet:
     return Fleet(objects, tmp_path, install_stand_ins(tmp_path))
 
 
 def test_the_nodes_become_one_dispatching_routine(objects, build_dir, repository, tmp_path):
-    job = Fleet(objects, tmp_path, build_dir)
-    job.configure(types="zen4 1\nhere 2\n", options=QUICK)
+    fleet = Fleet(objects, tmp_path, build_dir)
+    fleet.configure(types='("zen4 1" "here 2")', options=f"({QUICK})")
     # Another type's pod has done its work: the profile of another machine.
     done = tmp_path / "fleet/tasks/zen4/node-1.json"
     done.parent.mkdir(parents=True)
     shutil.copy(repository / "generated/reference/opteron-6378.json", done)
     for index in (0, 1):
         task = f"tasks/here/node-{index + 1}"
-        code, said = job.run("node-type.yaml", index, TYPE="here")
-        assert (code, job.text(f"{task}.txt")) == (0, said)
+        code, said = fleet.tune("here", index)
+        assert (code, fleet.text(f"{task}.txt")) == (0, said)
         assert said.startswith(f"== node-a: here, node {index + 1} of 2\n")
         assert (tmp_path / f"fleet/{task}.trials").exists()
-    code, said = job.run("finish.yaml")
+    code, said = fleet.finish()
     assert code == 0, said
-    profile = json.loads(job.text("profiles/here.json"))
+    profile = json.loads(fleet.text("profiles/here.json"))
     assert profile["complete"] is True
     sources = [one["name"] for one in profile["merged"]["sources"]]
     assert sources == ["node-1.trials", "node-2.trials"]
@@ -189,43 +205,48 @@ def test_the_nodes_become_one_dispatching_routine(objects, build_dir, repository
     assert_dispatches(tmp_path / "fleet/routine", tmp_path)
 
     # Once more: nothing is tuned again, and the routine is the same.
-    before = job.text("routine/asterope_memcpy.c")
+    before = fleet.text("routine/asterope_memcpy.c")
     said = "tasks/here/node-2.json is there already: remove it to have it tuned again\n"
-    assert job.run("node-type.yaml", 1, TYPE="here") == (0, said)
-    assert job.run("finish.yaml")[0] == 0
-    assert job.text("routine/asterope_memcpy.c") == before
+    assert fleet.tune("here", 1) == (0, said)
+    assert fleet.finish()[0] == 0
+    assert fleet.text("routine/asterope_memcpy.c") == before
 
 
-def test_a_missing_node_is_named_and_the_routine_left_alone_until_it_is_there(job, tmp_path):
-    job.configure(types="zen4 1\nicelake 2\n")
+def test_a_missing_node_is_named_and_the_routine_left_alone_until_it_is_there(fleet, tmp_path):
+    fleet.configure(types='("zen4 1" "icelake 2")')
     (tmp_path / "fleet/routine").mkdir(parents=True)
     (tmp_path / "fleet/routine/arguments").write_text("earlier")
-    assert job.run("node-type.yaml")[0] == 0
-    assert job.run("node-type.yaml", 0, TYPE="icelake")[0] == 0
+    assert fleet.tune("zen4", 0)[0] == 0
+    assert fleet.tune("icelake", 0)[0] == 0
     missing = "icelake: node 2 of 2 is missing; see tasks/icelake/node-2.txt"
-    assert job.run("finish.yaml") == (1, f"finish: {missing}, then run its job again\n")
-    assert job.text("routine/arguments") == "earlier"
-    assert job.run("node-type.yaml", 1, TYPE="icelake")[0] == 0
-    assert job.run("finish.yaml")[0] == 0
-    assert json.loads(job.text("profiles/zen4.json")).split()[-1] == "node-1"  # its only one
+    assert fleet.finish() == (1, f"finish: {missing}, then submit it again\n")
+    assert fleet.text("routine/arguments") == "earlier"
+    assert fleet.tune("icelake", 1)[0] == 0
+    (fleet.programs / "ends-merge").write_text("2\n")  # profiles that do not merge
+    assert fleet.finish() == (1, "asterope-tune: ends with 2\n")
+    assert fleet.text("routine/arguments") == "earlier"
+    assert fleet.finish()[0] == 0
+    assert json.loads(fleet.text("profiles/zen4.json")).split()[-1] == "node-1"  # its only one
+    merged = json.loads(fleet.text("profiles/icelake.json"))
+    assert merged.startswith("merge tasks/icelake/node-1.trials tasks/icelake/node-2.trials -o ")
     both = "profiles/zen4.json profiles/icelake.json"
-    assert job.text("routine/arguments") == f"{both} --dispatch -o routine\n"
+    assert fleet.text("routine/arguments") == f"{both} --dispatch -o routine\n"
 
 
-def test_the_exit_code_is_that_of_the_search(job):
-    job.configure(types="icelake 2\n")
-    (job.programs / "ends-node-2").write_text("2\n")
-    ended, said = job.run("node-type.yaml", 1, TYPE="icelake")
+def test_the_exit_code_is_that_of_the_search(fleet):
+    fleet.configure(types='("icelake 2")')
+    (fleet.programs / "ends-node-2").write_text("2\n")
+    ended, said = fleet.tune("icelake", 1)
     assert ended == 2 and said.endswith("asterope-tune: ends with 2\n")
 
 
 @pytest.mark.parametrize(
     ("types", "index", "complaint"),
     [
-        ("zen4 1\n", 0, "the ConfigMap's types have no number of nodes for icelake"),
-        ("icelake 2\n", 2, "the ConfigMap says 2 nodes of icelake, but this is number 3"),
+        ('("zen4 1")', 0, "0 nodes of icelake, but this is number 1"),
+        ('("icelake 2")', 2, "2 nodes of icelake, but this is number 3"),
     ],
 )
-def test_a_job_that_does_not_fit_the_settings_is_named(job, types, index, complaint):
-    job.configure(types=types)
-    assert job.run("node-type.yaml", index, TYPE="icelake") == (2, f"tune: {complaint}\n")
+def test_a_job_that_does_not_fit_the_settings_is_named(fleet, types, index, complaint):
+    fleet.configure(types=types)
+    assert fleet.tune("icelake", index) == (2, f"tune: fleet.conf has {complaint}\n")

@@ -13,14 +13,14 @@ from pathlib import Path
 
 import pytest
 from command_errors import only_error_of, run_command, script
-from copy_programs import need, output_of
+from copy_programs import REPOSITORY, need, output_of
 from fleet_programs import QUICK, assert_dispatches, install_stand_ins
 from profile_samples import of
 from slurm_cluster import NODES, CannotRun, Cluster, running_cluster
 
 pytestmark = pytest.mark.slow
 
-FILES = ("fleet.conf", "submit.sh", "tune.sbatch", "finish.sbatch")
+FOLDER = REPOSITORY / "scripts/fleet"
 
 
 @pytest.fixture(scope="module")
@@ -58,15 +58,14 @@ class Fleet:
         return (self.folder / name).read_text()
 
     def files(self) -> set[str]:
+        """Those that were written into it."""
         paths = {str(path.relative_to(self.folder)) for path in self.folder.rglob("*.*")}
-        return paths - set(FILES)
+        return {path for path in paths if not (FOLDER / path).exists()}
 
 
 @pytest.fixture
-def fleet(repository: Path, tmp_path: Path, cluster: Cluster) -> Iterator[Fleet]:
-    folder = tmp_path / "shared folder"
-    shutil.copytree(repository / "scripts/fleet/slurm", folder)
-    fleet = Fleet(folder, cluster)
+def fleet(tmp_path: Path, cluster: Cluster) -> Iterator[Fleet]:
+    fleet = Fleet(shutil.copytree(FOLDER, tmp_path / "shared folder"), cluster)
     fleet.configure(limit="00:05:00", types='("here 2 --constraint=equal")')
     yield fleet
     cluster.cancel_all()
@@ -131,10 +130,8 @@ def test_each_type_runs_on_its_own_nodes_and_a_failed_task_goes_back_into_the_qu
     assert set(fleet.run().values()) == {"COMPLETED"}
     assert fleet.text("tasks/b_2/node-2.txt").count("asterope-tune: ends with 1\n") == 1
     assert json.loads(fleet.text("profiles/A-1.json")) == "second node-1"
-    merged = json.loads(fleet.text("profiles/b_2.json"))
-    assert merged.startswith("merge tasks/b_2/node-1.trials tasks/b_2/node-2.trials -o ")
-    arguments = (fleet.folder / "routine/arguments").read_text().split()
-    assert arguments == ["profiles/A-1.json", "profiles/b_2.json", "--dispatch", "-o", "routine"]
+    both = "profiles/A-1.json profiles/b_2.json"
+    assert fleet.text("routine/arguments") == f"{both} --dispatch -o routine\n"
 
 
 def test_a_task_is_tried_three_times(fleet, stand_in):
@@ -143,7 +140,7 @@ def test_a_task_is_tried_three_times(fleet, stand_in):
     for before, requeued in (("2", False), ("1", True)):
         (stand_in / "ends-node-2").write_text("1\n")
         task = {"SLURM_ARRAY_TASK_ID": "2", "SLURM_JOB_ID": "17", "SLURM_RESTART_COUNT": before}
-        command = ("bash", "tune.sbatch", "here", "2")
+        command = ("bash", "tune.sh", "here")
         done = run_command(*command, cwd=fleet.folder, env={**os.environ, **path, **task})
         assert done.returncode == 1
         assert (fleet.folder / "asked").exists() == requeued
@@ -155,7 +152,7 @@ def test_a_missing_node_is_named_and_made_up_for(fleet, stand_in):
     (stand_in / "ends-node-2").write_text("2\n")
     assert sorted(fleet.run().values()) == ["COMPLETED", "FAILED", "FAILED"]
     log = "tasks/here/node-2.txt"
-    missing = f"here: node 2 of 2 is missing; see {log}, then run submit.sh again"
+    missing = f"here: node 2 of 2 is missing; see {log}, then submit it again"
     assert fleet.text("finish.txt") == f"finish: {missing}\n"
     assert "asterope-tune: ends with 2\n" in fleet.text(log)
     assert not (fleet.folder / "routine").exists()
@@ -164,15 +161,6 @@ def test_a_missing_node_is_named_and_made_up_for(fleet, stand_in):
     assert {job.partition("_")[2] for job in states} == {"2", ""}
     assert set(states.values()) == {"COMPLETED"}
     assert (fleet.folder / "routine/arguments").exists()
-
-
-def test_profiles_that_do_not_merge_leave_the_routine_alone(fleet, stand_in):
-    fleet.run()
-    (fleet.folder / "routine/arguments").write_text("earlier")
-    (stand_in / "ends-merge").write_text("2\n")
-    assert list(fleet.run().values()) == ["FAILED"]
-    assert fleet.text("finish.txt") == "asterope-tune: ends with 2\n"
-    assert fleet.text("routine/arguments") == "earlier"
 
 
 def test_submitting_twice_at_once_is_refused(fleet, stand_in):
@@ -207,15 +195,15 @@ WRONG_LINES = [
 
 
 @pytest.mark.parametrize(("setting", "value", "said"), WRONG_LINES)
-def test_a_wrong_line_is_named_and_nothing_submitted(repository, tmp_path, setting, value, said):
-    folder = tmp_path / "fleet"
-    shutil.copytree(repository / "scripts/fleet/slurm", folder)
+def test_a_wrong_line_is_named_and_nothing_submitted(tmp_path, setting, value, said):
+    folder = shutil.copytree(FOLDER, tmp_path / "fleet")
     fleet = Fleet(folder, Cluster(tmp_path))
     fleet.configure(**{setting: value})
     assert only_error_of("submit.sh", run_command(folder / "submit.sh"), 2).endswith(said)
-    assert {path.name for path in folder.iterdir()} == set(FILES)
+    assert {path.name for path in folder.iterdir()} == {path.name for path in FOLDER.iterdir()}
 
 
-def test_the_job_files_are_clean(repository):
+def test_the_scripts_are_clean():
     need("shellcheck")
-    output_of("shellcheck", "--external-sources", *FILES, cwd=repository / "scripts/fleet/slurm")
+    scripts = ("fleet.conf", "submit.sh", "tune.sh", "finish.sh")
+    output_of("shellcheck", "--external-sources", *scripts, cwd=FOLDER)

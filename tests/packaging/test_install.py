@@ -51,7 +51,7 @@ OTHERS = (
     "lib/asterope/libasterope_record.so",
     *(f"share/asterope/python/asterope/{name}.json" for name in ("profile.schema", "workloads")),
     *(f"share/asterope/templates/{name}" for name in ("routine.c.j2", "by_place.h", "preload.c")),
-    *(f"share/doc/asterope/{name}" for name in ("README.md", "installing.md", "LICENSE")),
+    *(f"share/doc/asterope/{name}" for name in ("README.md", "scripts/docs/system.md", "LICENSE")),
 )
 
 
@@ -183,7 +183,7 @@ def test_parts_that_were_not_built_are_left_out_and_named(build_dir, tmp_path):
     text = script.read_text().replace(f"{build_dir}/share", f"{tmp_path}/share")
     (tmp_path / "install.cmake").write_text(text)
     said = install_by_script(tmp_path / "install.cmake", tmp_path / "prefix")
-    for part in ("man", "bash-completion", "doc/asterope"):
+    for part in ("man", "bash-completion"):
         assert f"Not built, so not installed: share/{part}; " in said
         assert not (tmp_path / "prefix" / "share" / part).exists()
     assert (tmp_path / "prefix" / "bin" / "asterope-tune").is_file()

@@ -61,7 +61,7 @@ def test_files_are_where_and_as_debian_wants_them(package, unpacked):
         assert content.startswith((b"\x7fELF", b"#!/usr/bin/python3\n")), program
         assert (unpacked / f"usr/share/man/man1/{program}.1.gz").is_file()
     doc = unpacked / "usr/share/doc/asterope"
-    assert {"copyright", "changelog.gz", "installing.md"} <= {path.name for path in doc.iterdir()}
+    assert {"copyright", "changelog.gz", "README.md"} <= {path.name for path in doc.iterdir()}
     assert not (doc / "LICENSE").exists()
     changelog = (REPOSITORY / "scripts/packaging/debian/changelog").read_text()
     assert changelog.startswith(f"asterope ({__version__}) ")

@@ -112,7 +112,7 @@ def test_the_cmake_example_renders_again_when_a_template_changes(environment, pr
 
 def test_a_subdirectory_of_asterope_builds_nothing_but_the_routine(environment, tmp_path):
     """C++, without what the tools and tests need, and without touching the project's choices."""
-    place = copied("cmake-subdirectory", tmp_path)
+    place = copied("cmake-sources", tmp_path, "profile.json", "hot.json")
     (place / "third_party").mkdir()
     (place / "third_party" / "asterope").symlink_to(REPOSITORY)
     bare = {key: value for key, value in environment.items() if key != "CMAKE_PREFIX_PATH"}
@@ -128,11 +128,11 @@ def test_a_subdirectory_of_asterope_builds_nothing_but_the_routine(environment, 
 
 def test_a_fetched_asterope_gives_a_target_two_routines(environment, tmp_path):
     """It is fetched from the checkout as it is: Git would fetch the last commit."""
-    place = copied("cmake-fetchcontent", tmp_path, "profile.json", "hot.json")
+    place = copied("cmake-sources", tmp_path, "profile.json", "hot.json")
     fetched = f"-DFETCHCONTENT_SOURCE_DIR_ASTEROPE={REPOSITORY}"
     build = cmake_build(place, environment, PYTHON, fetched)
-    assert through(build / "both") == DATA
-    assert {"asterope_memcpy", "hot_memcpy"} <= set(symbols(build / "both"))
+    assert through(build / "shift") == DATA
+    assert {"asterope_memcpy", "hot_memcpy"} <= set(symbols(build / "shift"))
 
 
 # --- The program that measures copies into fresh memory -------------------------------------------
@@ -242,8 +242,8 @@ def test_pkg_config_knows_where_the_generator_and_the_templates_are(environment,
 
 def test_an_installed_tree_builds_the_library_for_ld_preload(environment, tmp_path):
     need("make", "pkg-config")
-    place = copied("preload", tmp_path)
-    output_of("make", cwd=place, env=environment)
+    place = copied("gather", tmp_path)
+    output_of("make", "libasterope_preload.so", cwd=place, env=environment)
     # LD_PRELOAD takes a space for the end of a name
     library = shutil.copy(place / "libasterope_preload.so", tmp_path)
     assert exported(library) == NAMES | CHECKED

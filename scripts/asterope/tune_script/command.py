@@ -24,9 +24,9 @@ from .setup import call, require_success
 
 PROGRAM = "scripts/tune"
 
-# The search does not need these targets, so they are built after it. The last two are for
+# The search does not need these targets, so they are built after it. The last one is for
 # `cmake --install build`, asterope_record is for build/asterope-record.
-_REST = ("asterope-bench", "asterope_record", "asterope_manual", "asterope_docs")
+_REST = ("asterope-bench", "asterope_record", "asterope_manual")
 
 
 def say(text: str) -> None:

@@ -25,12 +25,15 @@ from asterope.atomic_file import write_output  # noqa: E402
 from asterope.command_line import DONE, FAILED, Parser, did_you_mean, run, show, tell  # noqa: E402
 from asterope.faults import BadInput, Failure, one_line  # noqa: E402
 from asterope.prove.processes import adopt_orphans  # noqa: E402
-from installing import Installation  # noqa: E402
-from measuring import Measurement, Settings  # noqa: E402
+from measuring import PRELOAD, ROUTINE, Measurement  # noqa: E402
 from programs import PROGRAMS, Program  # noqa: E402
 from table import markdown  # noqa: E402
 
 NAMES = [program.name for program in PROGRAMS]
+
+
+def absolute(text: str) -> Path:
+    return Path(text).absolute()
 
 
 def parse(arguments: list[str]) -> argparse.Namespace:
@@ -43,7 +46,7 @@ def parse(arguments: list[str]) -> argparse.Namespace:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add, seconds = parser.add_argument, {"metavar": "TIME", "type": duration}
-    add("folder", metavar="FOLDER", type=Path, nargs="?")
+    add("folder", metavar="FOLDER", type=absolute, nargs="?")
     add("names", metavar="NAME", nargs="*", help="these programs alone")
     add("--list", action="store_true", help="list the programs, and end")
     add("--table", action="store_true", help="write the table, and measure nothing")
@@ -52,9 +55,9 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     add("--time", default=12.0, help="of a trial (default: 12s)", **seconds)
     add("--work", default=0.5, help="of a run, its start left out (default: 0.5s)", **seconds)
     add("--rounds", metavar="N", type=whole_number(6, 1000), default=8, help="(default: 8)")
-    folder = {"metavar": "FOLDER", "type": Path, "default": REPOSITORY / "build"}
+    folder = {"metavar": "FOLDER", "type": absolute, "default": REPOSITORY / "build"}
     add("--build", help="of the commands and the routine (default: build)", **folder)
-    file = {"metavar": "FILE", "type": Path, "default": REPOSITORY / "generated/profile.json"}
+    file = {"metavar": "FILE", "type": absolute, "default": REPOSITORY / "generated/profile.json"}
     add("--profile", help="of the routine (default: generated/profile.json)", **file)
     options = parser.parse_args(arguments)
     if not options.list and options.folder is None:
@@ -65,22 +68,15 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     return options
 
 
-def settings_of(options: argparse.Namespace) -> Settings:
-    settings = Settings(
-        options.build.absolute(),
-        options.profile.absolute(),
-        options.time,
-        options.work,
-        options.rounds,
-    )
-    commands = [settings.build / f"asterope-{name}" for name in ("record", "prove", "generate")]
-    for file in (*commands, settings.routine, settings.preload, settings.profile):
+def require_build(options: argparse.Namespace) -> None:
+    commands = [f"asterope-{name}" for name in ("record", "prove", "generate")]
+    of_build = [options.build / name for name in (*commands, ROUTINE, PRELOAD)]
+    for file in (*of_build, options.profile):
         if not file.is_file():
             raise BadInput(f"{one_line(file)}: there is no such file: run scripts/tune")
-    return settings
 
 
-def measure(program: Program, folder: Path, settings: Settings) -> dict[str, Any]:
+def measure(program: Program, options: argparse.Namespace) -> dict[str, Any]:
     """The program's row."""
 
     def say(step: str) -> None:
@@ -94,9 +90,7 @@ def measure(program: Program, folder: Path, settings: Settings) -> dict[str, Any
         "measured": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
     }
     try:
-        installed = Installation(folder)
-        figures = folder / "figures" / program.name
-        row.update(Measurement(program, installed, settings, figures).row(say))
+        row.update(Measurement(program, options).row(say))
     except (Failure, BadInput) as error:
         row["left_out"] = one_line(error)
     say("")
@@ -129,19 +123,18 @@ def read_survey(file: Path) -> dict[str, dict[str, Any]]:
 
 
 def survey(options: argparse.Namespace) -> int:
-    folder: Path = options.folder.absolute()
-    results = folder / "results"
+    results: Path = options.folder / "results"
     earlier = read_survey(options.beside) if options.beside else {}
     rows = {name: read(results / f"{name}.json") for name in NAMES}
     if not options.table:
-        settings = settings_of(options)
+        require_build(options)
         adopt_orphans()
         for program in PROGRAMS:
             row = rows[program.name]
             if options.names and program.name not in options.names:
                 continue
             if row is None or "left_out" in row:
-                row = rows[program.name] = measure(program, folder, settings)
+                row = rows[program.name] = measure(program, options)
                 write_output(results / f"{program.name}.json", json.dumps(row, indent=1) + "\n")
                 if "left_out" in row:
                     tell("survey", f"{program.name} is left out: {row['left_out']}")
@@ -150,8 +143,8 @@ def survey(options: argparse.Namespace) -> int:
         if row["name"] in earlier:
             row["earlier"] = {"runs": earlier[row["name"]].get("runs", {})}
     text = markdown(found)
-    write_output(folder / "survey.json", json.dumps(found, indent=1) + "\n")
-    write_output(folder / "survey.md", text)
+    write_output(options.folder / "survey.json", json.dumps(found, indent=1) + "\n")
+    write_output(options.folder / "survey.md", text)
     show(text, end="")
     asked = options.names or NAMES
     return FAILED if any("left_out" in row for row in found if row["name"] in asked) else DONE

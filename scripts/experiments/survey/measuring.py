@@ -3,10 +3,10 @@ these write."""
 
 from __future__ import annotations
 
+import argparse
 import json
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -25,55 +25,27 @@ LEAST_TIMES = 0.1
 # each MiB that is moved. A huge page has one for 2 MiB, small ones have 256 for 1 MiB.
 KERNEL_SHARE, LEAST_FAULTS = 0.2, 0.5
 LONGEST = 600  # seconds for a command of ours or a driver
+ROUTINE, PRELOAD = "libasterope_memcpy.so", "libasterope_preload.so"  # in the build's folder
 
 
-@dataclass(frozen=True)
-class Settings:
-    """`build` has the commands and the routine's libraries. `profile` is the routine's: it is
-    rendered anew with a map of places. `seconds`: the time of the trial. `work`: that of one whole
-    run without its start."""
-
-    build: Path
-    profile: Path
-    seconds: float
-    work: float
-    rounds: int
-
-    @property
-    def routine(self) -> Path:
-        return self.build / "libasterope_memcpy.so"
-
-    @property
-    def preload(self) -> Path:
-        return self.build / "libasterope_preload.so"
-
-
-@dataclass(frozen=True)
-class Result:
-    """The result that a driver prints."""
-
-    checksum: str
-    moved: int
-
-    def __str__(self) -> str:
-        return f"{self.checksum} {self.moved}"
-
-    @classmethod
-    def of(cls, output: str) -> Result:
-        found = re.findall(r"^result (\S+) (\d+)\s*$", output, re.MULTILINE)
-        if not found:
-            raise Failure("the driver prints no result")
-        return cls(found[-1][0], int(found[-1][1]))
+def result_of(output: str) -> str:
+    """The result that a driver prints: CHECKSUM BYTES. Raises Failure."""
+    found = re.findall(r"^result (\S+ \d+)\s*$", output, re.MULTILINE)
+    if not found:
+        raise Failure("the driver prints no result")
+    return found[-1]
 
 
 class Measurement:
-    """`folder` takes the JSON of the commands."""
+    """`options`: the survey's."""
 
-    def __init__(self, program: Program, installed: Installation, settings: Settings, folder: Path):
-        self._program, self._installed, self._settings = program, installed, settings
-        self._folder = folder
-        folder.mkdir(parents=True, exist_ok=True)
-        self._environment = installed.environment(program)
+    def __init__(self, program: Program, options: argparse.Namespace) -> None:
+        self._program, self._options = program, options
+        self._installed = Installation(options.folder)
+        self._preload = options.build / PRELOAD
+        self._folder = options.folder / "figures" / program.name  # takes the JSON of the commands
+        self._folder.mkdir(parents=True, exist_ok=True)
+        self._environment = self._installed.environment(program)
         self._command: list[str] = []
 
     def row(self, say: Callable[[str], None]) -> dict[str, Any]:
@@ -98,8 +70,8 @@ class Measurement:
         by_libc = of["times"] >= LEAST_TIMES and (of["share"] or 0) >= LEAST_SHARE
         if by_libc:
             say("trying inside")
-            options = ["--time", f"{self._settings.seconds:g}s", "--write", places]
-            options += ["--routine", self._settings.routine]
+            options = ["--time", f"{self._options.time:g}s", "--write", places]
+            options += ["--routine", self._options.build / ROUTINE]
             trial = self._json("prove", command, *options, "--json", self._folder / "trial.json")
             found["trial"] = tried(trial)
         if by_libc or is_fresh(found):
@@ -113,22 +85,22 @@ class Measurement:
         while count < 1 << 20:
             count *= 4
             more = self._seconds(count) - start
-            if more > self._settings.work / 3:
-                return max(2, round(count * self._settings.work / more))
+            if more > self._options.work / 3:
+                return max(2, round(count * self._options.work / more))
         raise Failure("the driver does not take longer for more turns")
 
     def _seconds(self, count: int) -> float:
         return self._run(count, self._environment)[1].wall
 
-    def _run(self, count: int, environment: dict[str, str]) -> tuple[Result, Run]:
+    def _run(self, count: int, environment: dict[str, str]) -> tuple[str, Run]:
         done = run([*self._command, str(count)], environment, LONGEST)
-        return Result.of(done.output), done
+        return result_of(done.output), done
 
     def _cost(self, count: int) -> dict[str, Any]:
         """Returns the bytes that a run moves, the faults for each MiB, and the kernel's share of
         the CPU time. The latter two leave out the start. Raises Failure if the preload library
         changes the result."""
-        preloaded = {**self._environment, "LD_PRELOAD": str(self._settings.preload)}
+        preloaded = {**self._environment, "LD_PRELOAD": str(self._preload)}
         routine, _ = self._run(count, preloaded)
         _, start = self._run(1, self._environment)
         libc, whole = self._run(count, self._environment)
@@ -136,9 +108,10 @@ class Measurement:
             raise Failure(f"its result differs: {libc} with libc, {routine} with the routine")
         used, first = whole.used, start.used
         seconds, in_kernel = used.seconds - first.seconds, used.in_kernel - first.in_kernel
-        mib = (count - 1) * libc.moved / MIB
+        moved = int(libc.split()[1])
+        mib = (count - 1) * moved / MIB
         return {
-            "moved": count * libc.moved,
+            "moved": count * moved,
             "faults": max(0.0, (used.faults - first.faults) / mib),
             "kernel": Used(seconds, max(0.0, in_kernel)).kernel_share,
         }
@@ -148,7 +121,7 @@ class Measurement:
         Failure."""
         file = Path(options[-1])
         file.unlink(missing_ok=True)
-        whole = [self._settings.build / f"asterope-{name}", *options, "--", *command]
+        whole = [self._options.build / f"asterope-{name}", *options, "--", *command]
         try:
             run(whole, self._environment, LONGEST)
         except Failure:  # also for a program that is slower or cannot be told: all is written then
@@ -164,17 +137,17 @@ class Measurement:
         if not places.exists() or not json.loads(places.read_text())["places"]:
             return None
         library = self._folder / "libplaces.so"
-        generate = [self._settings.build / "asterope-generate", self._settings.profile]
+        generate = [self._options.build / "asterope-generate", self._options.profile]
         run([*generate, "--preload", library, "--places", places], self._environment, LONGEST)
         return library
 
     def _runs(self, command: list[str], places: Path, fresh: bool) -> dict[str, Any]:
         """Runs the program with the routine, and with its map of places. In fresh memory the way of
         a copy matters little: there glibc's remedies replace the map."""
-        copies = f"routine={self._settings.preload}"
+        copies = f"routine={self._preload}"
         library = None if fresh else self._map(places)
         copies += f",places={library}" if library else ""
-        options = ["--metric", "cpu", "--rounds", str(self._settings.rounds)]
+        options = ["--metric", "cpu", "--rounds", str(self._options.rounds)]
         options += ["--time-budget", f"{LONGEST // 2}s", "--copies", copies]
         options += ["--tunables"] if fresh else []
         runs = self._json("prove", command, *options, "--json", self._folder / "runs.json")

@@ -1,21 +1,11 @@
-# asterope_add_memcpy: builds the copy routine of a profile into a target.
+# asterope_add_memcpy: builds the copy routine of a profile into a target. The guide integrating.md
+# explains its arguments.
 #
 #   asterope_add_memcpy(TARGET app [PROFILE profile.json...] [PREFIX name] [REPLACE_LIBC] [THREADS])
 #
 # The routine is rendered when the target is built, and again when the profile or a template is
 # newer. It is compiled apart from the target, with flags of its own, and its object file becomes a
 # part of the target, which finds the header as "asterope_memcpy.h".
-#
-# TARGET        an executable or a library of this project
-# PROFILE       relative to the current source folder. Several of different CPUs: the routine is
-#               chosen when the program is loaded. Without it, the first of
-#               $XDG_CONFIG_HOME/asterope/profile.json (default: ~/.config/...) and
-#               /etc/asterope/profile.json that there is when CMake configures
-# PREFIX        begins the names of functions and files, for a second routine in one target;
-#               default: asterope
-# REPLACE_LIBC  the routine under libc's names, too. In an executable they take the place of libc's
-#               for its shared libraries as well; in a shared library they are its own alone
-# THREADS       with asterope_memcpy_mt, the copy over several threads
 #
 # Three global properties tell where the generator is. They are set by asteropeConfig.cmake or, where
 # this is a subdirectory of a project, by asterope's CMakeLists.txt:

@@ -1,14 +1,16 @@
 #!/usr/bin/env bash
 # Gathers the profiles of the tasks: one profile for each type of node, one C file for all of them.
-# Run by Slurm after the last task, or by hand in this folder (bash finish.sbatch), as often as you
-# like: it only reads the files of the tasks, and replaces its own.
+# Run by Slurm after the last task, in the pod of finish.yaml, or by hand in the folder of the
+# results (bash finish.sh), as often as you like: it only reads the files of the tasks, and replaces
+# its own.
 #
 #SBATCH --job-name=asterope-finish
 #SBATCH --ntasks=1
 #SBATCH --time=00:10:00
 #SBATCH --output=finish.txt
 set -euo pipefail
-source ./fleet.conf
+# shellcheck source=fleet.conf
+source "${CONFIG:-.}/fleet.conf"
 
 mkdir -p profiles
 profiles=()
@@ -22,7 +24,7 @@ for line in "${types[@]}"; do
         parts+=("$part.trials")
         [[ -e $part.json ]] && continue
         missing=true
-        printf 'finish: %s: node %s of %s is missing; see %s, then run submit.sh again\n' \
+        printf 'finish: %s: node %s of %s is missing; see %s, then submit it again\n' \
             "$name" "$number" "$nodes" "$part.txt" >&2
     done
     if $missing; then

@@ -13,7 +13,7 @@ fail() {
 
 [[ -r fleet.conf ]] || fail "no fleet.conf beside it: copy the whole folder"
 source ./fleet.conf
-# The settings of finish.sbatch are checked as well: after hours would be late.
+# The settings of finish.sh are checked as well: after hours would be late.
 for setting in bin types everywhere options limit others; do
     declare -p "$setting" >/dev/null 2>&1 || fail "fleet.conf does not set $setting"
 done
@@ -57,7 +57,7 @@ for line in "${types[@]}"; do
     # One array: the tasks run at the same time where nodes are free, and fail one by one.
     job=$(sbatch --parsable --job-name="asterope-$name" --array="${missing#,}" --time="$limit" \
         --output="tasks/$name/node-%a.txt" \
-        "${everywhere[@]}" "${where[@]}" tune.sbatch "$name" "$nodes") || {
+        "${everywhere[@]}" "${where[@]}" tune.sh "$name") || {
         ((${#waits_for[@]} == 0)) || scancel "${waits_for[@]}"
         fail "$name: sbatch does not take its job, so the others were cancelled"
     }
@@ -71,5 +71,5 @@ if ((${#waits_for[@]})); then
     printf -v list ':%s' "${waits_for[@]}"
     depends=(--dependency="afterany$list")
 fi
-job=$(sbatch --parsable "${everywhere[@]}" "${depends[@]}" finish.sbatch)
+job=$(sbatch --parsable "${everywhere[@]}" "${depends[@]}" finish.sh)
 printf 'finish: job %s; it writes %s\n' "${job%%;*}" "$PWD/finish.txt, profiles/ and routine/"
