@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from .. import axes, members
 from ..axis import Axis, Space
-from .registers import VECTORS, needs
+from .pipelines import VECTORS, needs_of_register
 
 # Bytes that 16 registers of XMM hold, and 8 of YMM and ZMM. Beyond, a loop is faster. 600 bytes as
 # twice 512 had 0.72 of the speed of libc's set (Zen 5). As 16 YMM registers, 260 to 420 bytes had
@@ -63,15 +65,17 @@ class _SmallCopy(members.Small):
 class _SmallSet(_SmallCopy):
     """One small set."""
 
-    AXES = members.of_sets(
-        _SmallCopy.AXES,
-        {
-            "shape": "How up to 64 bytes are set: stepped (a class for every power of two), "
-            "grouped (few classes, no branch in each), clamped (16 bytes or more as grouped, fewer "
-            "as stepped), masked (one AVX-512 masked store; masked32, masked16: only up to that "
-            "many bytes), rep (rep stosb up to 127 bytes).",
-            "bound": "In bytes: larger sets take a pipeline.",
-        },
+    _SHAPE, *_OTHERS, _BOUND = _SmallCopy.AXES
+    AXES = (
+        replace(
+            _SHAPE,
+            meaning="How up to 64 bytes are set: stepped (a class for every power of two), grouped "
+            "(few classes, no branch in each), clamped (16 bytes or more as grouped, fewer as "
+            "stepped), masked (one AVX-512 masked store; masked32, masked16: only up to that many "
+            "bytes), rep (rep stosb up to 127 bytes).",
+        ),
+        *_OTHERS,
+        replace(_BOUND, meaning="In bytes: larger sets take a pipeline."),
     )
     loads, stem = False, "set"
 
@@ -110,7 +114,7 @@ class _Overlapping(members.Overlapping):
     """A copy for buffers that overlap or alias."""
 
     AXES = (
-        Axis("rt", VECTORS, "Register type.", needs=needs),
+        Axis("rt", VECTORS, "Register type.", needs=needs_of_register),
         Axis("block", (128, 256), "Bytes that a turn of the loop moves."),
     )
 
