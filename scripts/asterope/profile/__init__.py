@@ -5,10 +5,9 @@ from __future__ import annotations
 import os
 
 from ..faults import BadInput
-from .build import build
 from .checks import check
 from .faults import Fault, fault_text
-from .model import Choice, Profile, Ratio
+from .model import Choice, Profile, Ratio, build
 from .schema import log_header_fault, schema
 from .text import parse, read
 
