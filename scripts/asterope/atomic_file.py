@@ -77,7 +77,7 @@ def check_output(path: Path) -> None:
         target = _find_target(path)
         if target.replaceable:
             with tempfile.TemporaryFile(dir=_nearest(target.file.parent), buffering=0) as file:
-                _write_all(file.fileno(), bytes(_ROOM))
+                _write_all(file.fileno(), bytes(_ROOM), path)
     except OSError as error:
         raise Failure(f"{one_line(path)}: cannot write: {error.strerror}") from None
 
@@ -143,25 +143,21 @@ def _write_into(target: _Target, content: bytes) -> None:
             why = "nothing reads this pipe or socket: start its reader first"
             raise _os_error(errno.ENXIO, target.file, why) from None
     try:
-        with _named(target.file):
-            _write_all(descriptor, content)
+        _write_all(descriptor, content, target.file)
     finally:
         os.close(descriptor)
 
 
-def _write_all(descriptor: int, content: bytes) -> None:
-    while content:
-        try:
-            content = content[os.write(descriptor, content) :]
-        except BlockingIOError:
-            select.select([], [descriptor], [])
-
-
-@contextmanager
-def _named(path: Path) -> Iterator[None]:
-    """Puts the file's name into errors of writing, which lack it."""
+def _write_all(descriptor: int, content: bytes, path: Path, *, sync: bool = False) -> None:
+    """`path`: the file's name, which errors of writing lack."""
     try:
-        yield
+        while content:
+            try:
+                content = content[os.write(descriptor, content) :]
+            except BlockingIOError:
+                select.select([], [descriptor], [])
+        if sync:
+            os.fsync(descriptor)
     except OSError as error:
         raise _os_error(error.errno or errno.EIO, path) from None
 
@@ -179,28 +175,27 @@ def _stage(target: Path, content: bytes, stack: ExitStack) -> Path:
             fcntl.flock(file, fcntl.LOCK_EX)
         if os.fstat(file.fileno()).st_nlink:  # no other process took it for a leftover just now
             break
-    with _named(target):
-        _write_all(file.fileno(), content)
-        os.fsync(file.fileno())
+    _write_all(file.fileno(), content, target, sync=True)
     return beside
 
 
 def _remove_leftovers(target: Path) -> None:
     """Removes the temporary files of processes that were killed: these hold no locks any more."""
     pattern = re.compile(rf"\.{re.escape(target.name)}\.[0-9A-Za-z]{{6}}\.tmp")
-    for name in os.listdir(target.parent):
-        if not pattern.fullmatch(name):
-            continue
-        flags = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_NOCTTY
-        try:
-            descriptor = os.open(target.parent / name, flags)
-        except OSError:
-            continue
-        try:
-            if stat.S_ISREG(os.fstat(descriptor).st_mode):
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                os.unlink(target.parent / name)
-        except OSError:
-            pass  # another process is writing it, or it is not ours to remove
-        finally:
-            os.close(descriptor)
+    for path in filter(lambda path: pattern.fullmatch(path.name), target.parent.iterdir()):
+        # or another process is writing it, or it is not ours to remove
+        with suppress(OSError), locked(path) as status:
+            if stat.S_ISREG(status.st_mode):
+                path.unlink()
+
+
+@contextmanager
+def locked(file: Path) -> Iterator[os.stat_result]:
+    """Raises OSError, also where another process has the file locked."""
+    flags = os.O_RDWR | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_NOCTTY
+    descriptor = os.open(file, flags)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield os.fstat(descriptor)
+    finally:
+        os.close(descriptor)
