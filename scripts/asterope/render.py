@@ -269,7 +269,7 @@ def _parts(profile: Profile, operation: str, asks: Asks) -> dict[str, Any]:
         # Above so many bytes a copy may sense; 0: at no size.
         "sensing_above": min((one.above for one in choices if one.sensing), default=0),
         # whether the tables need the columns of the axes that the paper lacks
-        "extended": any(t.is_marked for t in tuples),
+        "extended": any(t.marked_words for t in tuples),
         "needs": sorted({feature for one in (*small_copies, *tuples) for feature in one.needs}),
     }
 

@@ -4,11 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .axis import Copy
+from .axis import Axis, Copy
 
 # The least that an overlapping copy takes of buffers that alias modulo 4096, in bytes: up to there
 # aliasing costs little.
 MINIMUM_OF_ALIASED = 512
+
+ORDER = Axis(
+    "order",
+    ("middle", "up", "down"),
+    "Order of the tests: smallest class first (up), largest first (down), 16 bytes first (middle). "
+    "On x86-64 the classes from 64 bytes on go before those, but for middle.",
+)
 
 
 @dataclass(frozen=True)

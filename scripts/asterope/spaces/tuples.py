@@ -16,6 +16,31 @@ from .axis import Axis, Copy, Space
 
 _LINE, _PAGE = 64, 4096
 
+# Axes with the same values and the same words on every architecture.
+PAGES_INTERLEAVED = Axis(
+    "pi",
+    (1, 2, 4),
+    "Pages interleaved: that many neighbouring stretches of 4096 bytes are copied side by "
+    "side. Where missing: 1.",
+    paper=1,
+    extension="pi",
+    mark="PI",
+    words=lambda pi: f"{pi} pages interleaved",
+    legend="pages interleaved",
+)
+
+DIRECTION = Axis(
+    "dir",
+    ("up", "down"),
+    "Direction of the copy. Where missing: up.",
+    title="D",
+    paper=1,
+    extension="dir",
+    mark="",
+    words=lambda _: "from the end backward",
+    legend="direction",
+)
+
 
 class _Pipeline(Copy):
     """The base of a variant and of a tuple."""
@@ -68,13 +93,8 @@ class _Pipeline(Copy):
         return [value if one.is_number else one.values.index(value) for one, value in values]
 
     @property
-    def is_marked(self) -> bool:
-        """Whether it needs more words or columns than the paper's tuples."""
-        return any(getattr(self, one.field) != one.default for one in self.MARKED)
-
-    @property
     def marked_words(self) -> list[str]:
-        """Its values on these axes in words, the prefetches first."""
+        """What the paper's tuples lack: its values on these axes in words, the prefetches first."""
         return [
             one.words(getattr(self, one.field))
             for one in sorted(self.MARKED, key=lambda one: not one.is_distance)

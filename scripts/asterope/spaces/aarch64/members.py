@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from .. import axes, members
+from .. import members
 from ..axis import Axis, Space
 
 
@@ -21,7 +21,7 @@ class _SmallCopy(members.Small):
             needs=lambda shape: "sve" if shape == "sve" else "",
         ),
         Axis("rt", ("Q", "X"), "What carries 16 to 64 bytes; Q carries more."),
-        axes.ORDER,
+        members.ORDER,
         Axis("bound", (128, 256), "In bytes: larger copies take a pipeline."),
     )
 

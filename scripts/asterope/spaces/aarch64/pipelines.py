@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import axes, tuples
+from .. import tuples
 from ..axis import Axis
 
 MOPS, SVE = "MOPS", "SVE"
@@ -74,7 +74,7 @@ AXES = (
         words=lambda tb: f"blocks of {tb}",
         legend="transfer block in lines (of SVE in vectors)",
     ),
-    axes.PAGES_INTERLEAVED,
+    tuples.PAGES_INTERLEAVED,
     Axis(
         "pw",
         (0, 2, 4, 8, 16, 32),
@@ -101,7 +101,7 @@ AXES = (
         words=lambda _: "dc zva before the stores",
         legend="how lines are cleared before they are stored to",
     ),
-    axes.DIRECTION,
+    tuples.DIRECTION,
 )
 
 # In which order variants are counted, the last one fastest: ties are broken in this order. A new

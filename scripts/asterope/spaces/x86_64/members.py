@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from .. import axes, members
+from .. import members
 from ..axis import Axis, Space
 from .pipelines import VECTORS, needs_of_register
 
@@ -38,7 +38,7 @@ class _SmallCopy(members.Small):
             "The widest register. YMM16: YMM registers from 16 on, which need no vzeroupper. "
             "MIXED: YMM16 up to 128 bytes, ZMM above.",
         ),
-        axes.ORDER,
+        members.ORDER,
         Axis("bound", (128, 256, 512), "In bytes: larger copies take a pipeline."),
     )
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import axes, tuples
+from .. import tuples
 from ..axis import Axis
 
 VECTORS = ("XMM", "YMM", "ZMM")
@@ -83,7 +83,7 @@ AXES = (
         words=lambda tb: f"blocks of {tb} line{'s' if tb > 1 else ''}",
         legend="transfer block in lines",
     ),
-    axes.PAGES_INTERLEAVED,
+    tuples.PAGES_INTERLEAVED,
     Axis(
         "pw",
         (0, 2, 4, 8, 16, 32),
@@ -113,7 +113,7 @@ AXES = (
         words=lambda pg: f"a byte stored {pg} page{'s' if pg > 1 else ''} ahead",
         legend="page stage: how many pages ahead a byte is stored (0: none)",
     ),
-    axes.DIRECTION,
+    tuples.DIRECTION,
 )
 
 # In which order variants are counted, the last one fastest: ties are broken in this order. A new
