@@ -115,7 +115,8 @@ class Copy:
             for need in axis.needs(getattr(self, axis.field)).split()
         ]
         named = {need for need, _ in needed}
-        return tuple(need for need, implied_by in needed if named.isdisjoint(implied_by))
+        kept = (need for need, implied_by in needed if named.isdisjoint(implied_by))
+        return tuple(dict.fromkeys(kept))
 
 
 @dataclass(frozen=True)
