@@ -12,25 +12,12 @@ import stat
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 from .faults import BadInput, Failure, one_line
 from .interrupt import interrupts_held
 
 _ROOM = 256 << 10  # bytes that a result needs beside the old one
-
-
-@dataclass(frozen=True)
-class _Target:
-    """The place where text for a path lands: the file behind all links, or an open descriptor.
-
-    A device, a pipe or /dev/stdout is written into and never replaced.
-    """
-
-    file: Path
-    replaceable: bool = True
-    descriptor: int | None = None
 
 
 def write_files(folder: Path, texts: Mapping[str, str | bytes]) -> None:
@@ -47,17 +34,15 @@ def write_files(folder: Path, texts: Mapping[str, str | bytes]) -> None:
     except FileExistsError:
         raise _os_error(errno.ENOTDIR, folder) from None
     contents = [
-        (_find_target(folder / name), text.encode("utf-8") if isinstance(text, str) else text)
+        (*_find_target(folder / name), text.encode("utf-8") if isinstance(text, str) else text)
         for name, text in texts.items()
     ]
-    for target, content in contents:
-        if not target.replaceable:
-            _write_into(target, content)
+    for file, into, content in contents:
+        if into is not None:
+            _write_into(file, into, content)
     with interrupts_held(), ExitStack() as stack:
         staged = [
-            (_stage(target.file, content, stack), target.file)
-            for target, content in contents
-            if target.replaceable
+            (_stage(file, content, stack), file) for file, into, content in contents if into is None
         ]
         for beside, file in staged:
             os.replace(beside, file)
@@ -74,9 +59,9 @@ def check_output(path: Path) -> None:
     if not path.exists() and not os.access(folder, os.W_OK):
         raise BadInput(f"{one_line(path)}: may not be written there: choose another place")
     try:
-        target = _find_target(path)
-        if target.replaceable:
-            with tempfile.TemporaryFile(dir=_nearest(target.file.parent), buffering=0) as file:
+        target, into = _find_target(path)
+        if into is None:
+            with tempfile.TemporaryFile(dir=_nearest(target.parent), buffering=0) as file:
                 _write_all(file.fileno(), bytes(_ROOM), path)
     except OSError as error:
         raise Failure(f"{one_line(path)}: cannot write: {error.strerror}") from None
@@ -101,7 +86,9 @@ def _os_error(number: int, path: Path, text: str = "") -> OSError:
     return OSError(number, text or os.strerror(number), str(path))
 
 
-def _find_target(path: Path) -> _Target:
+def _find_target(path: Path) -> tuple[Path, int | Path | None]:
+    """The file behind all links, which is to be replaced (None). A device, a pipe or /dev/stdout is
+    written into instead: by a descriptor of this process, or by the file."""
     # The system's own word first: it knows which links must not be followed (in /tmp, those of
     # others), and when they go round in a circle.
     with suppress(FileNotFoundError):
@@ -110,15 +97,15 @@ def _find_target(path: Path) -> _Target:
     for _ in range(41):  # as many links as the system follows; they may change meanwhile
         descriptor = _own_descriptor(file)
         if descriptor is not None:
-            return _Target(file, replaceable=False, descriptor=descriptor)
+            return file, descriptor
         try:
             mode = os.lstat(file).st_mode
         except FileNotFoundError:
-            return _Target(file)
+            return file, None
         if stat.S_ISDIR(mode):
             raise _os_error(errno.EISDIR, path)
         if not stat.S_ISLNK(mode):
-            return _Target(file, replaceable=stat.S_ISREG(mode))
+            return file, None if stat.S_ISREG(mode) else file
         file = file.parent / os.readlink(file)
     raise _os_error(errno.ELOOP, path)
 
@@ -129,21 +116,18 @@ def _own_descriptor(path: Path) -> int | None:
     return int(path.name) if own and path.name.isdecimal() else None
 
 
-def _write_into(target: _Target, content: bytes) -> None:
-    if target.descriptor is not None:
-        descriptor = os.dup(target.descriptor)
-    else:
-        try:
-            # It does not block: a pipe without a reader would keep us for ever.
-            flags = os.O_WRONLY | os.O_NONBLOCK | os.O_NOCTTY
-            descriptor = os.open(target.file, flags)
-        except OSError as error:
-            if error.errno != errno.ENXIO:
-                raise
-            why = "nothing reads this pipe or socket: start its reader first"
-            raise _os_error(errno.ENXIO, target.file, why) from None
+def _write_into(file: Path, into: int | Path, content: bytes) -> None:
     try:
-        _write_all(descriptor, content, target.file)
+        # It does not block: a pipe without a reader would keep us for ever.
+        flags = os.O_WRONLY | os.O_NONBLOCK | os.O_NOCTTY
+        descriptor = os.dup(into) if isinstance(into, int) else os.open(into, flags)
+    except OSError as error:
+        if error.errno != errno.ENXIO:
+            raise
+        why = "nothing reads this pipe or socket: start its reader first"
+        raise _os_error(errno.ENXIO, file, why) from None
+    try:
+        _write_all(descriptor, content, file)
     finally:
         os.close(descriptor)
 
