@@ -70,16 +70,17 @@ def refuse_what_breaks(
 def read_checked(
     path: str | os.PathLike,
     kind: Kind,
-    schema_file: Path,
+    schema_file: Path | None,
     check: Callable[[Any], None],
     content: bytes | None = None,
 ) -> Any:
-    """A file of that kind, as the schema says. `check`: raises Fault for what a schema cannot
-    refuse. `content`: its bytes, if they were read already. Raises BadInput."""
+    """A file of that kind, as the schema says, if there is one. `check`: raises Fault for what it
+    does not refuse. `content`: its bytes, if they were read already. Raises BadInput."""
     try:
         raw = parse(read(path, kind) if content is None else content, kind)
-        checker = validator(json.loads(schema_file.read_text(encoding="utf-8")))
-        refuse_what_breaks(checker, raw, kind.remedy)
+        if schema_file is not None:
+            checker = validator(json.loads(schema_file.read_text(encoding="utf-8")))
+            refuse_what_breaks(checker, raw, kind.remedy)
         check(raw)
         return raw
     except Fault as fault:

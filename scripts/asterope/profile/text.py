@@ -49,7 +49,7 @@ PROFILE = Kind(
 )
 
 
-def read(path: str | os.PathLike, kind: Kind = PROFILE) -> bytes:
+def read(path: str | os.PathLike, kind: Kind) -> bytes:
     try:
         with open_to_read(path) as file:
             return file.read(MAXIMUM_BYTES + 1)
@@ -96,7 +96,7 @@ def _integer(digits: str) -> int | float:
     return int(digits) if len(digits) <= 20 else math.inf
 
 
-def parse(content: bytes, kind: Kind = PROFILE) -> Any:
+def parse(content: bytes, kind: Kind) -> Any:
     """A sound file that says it is of that kind; its content is not checked. Raises Fault."""
     try:
         raw = json.loads(_decode(content, kind), object_pairs_hook=_object, parse_int=_integer)
