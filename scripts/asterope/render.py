@@ -189,6 +189,7 @@ def parts_of(profile: Profile, prefix: str, asks: Asks = NOTHING) -> dict[str, A
         alias = None  # the small copy does these
     overlapping = profile.the("overlapping")
     move = overlapping.copy if overlapping else here.overlapping_copies.PLAIN
+    small_move = here.small_copies.PLAIN if own["small"].copies_upwards_only else own["small"]
     needs = {*own["needs"], *move.needs, *(alias.copy.needs if alias else ())}
     others = [
         {**_parts(profile, one.name, asks), "name": one.name, "prefix": prefix}
@@ -220,7 +221,8 @@ def parts_of(profile: Profile, prefix: str, asks: Asks = NOTHING) -> dict[str, A
             for choice in profile.of("pipelines")
             if not small and choice.up_to <= bound and not choice.sensing
         ],
-        "small_move": here.small_copies.PLAIN if own["small"].copies_upwards_only else own["small"],
+        "small_move": small_move,
+        "small_copies": [*own["small_copies"], small_move],
         "shares": shares,
         "most_threads": max((share.copy.threads for share in shares), default=1),
         "needs": sorted(needs),
@@ -260,7 +262,7 @@ def _parts(profile: Profile, operation: str, asks: Asks) -> dict[str, Any]:
         "steps": steps,
         "intent_steps": intent_steps,
         "intent_small": intent_small,
-        # with those of entry points
+        # all that its functions take
         "small_copies": small_copies,
         "tuples": tuples,
         "stages": stages,
@@ -441,11 +443,7 @@ def _shared(
     """The parts that the functions of an operation share in a file with these `parts`."""
     pipelines, small_space = _pipelines_of(kinds_of(here), operation)
     tuples = list(dict.fromkeys(t for part in parts for t in part["tuples"]))
-    small = [
-        one
-        for part in parts
-        for one in (*part["small_copies"], *([part["small_move"]] if "small_move" in part else []))
-    ]
+    small = [one for part in parts for one in part["small_copies"]]
     minimum = 1 + min(s.bound for s in small)
     # What runs on any CPU meets small sizes only where they can be left to it.
     untuned_small = fallback or any(s.needs for s in small)
