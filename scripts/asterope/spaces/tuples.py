@@ -146,12 +146,10 @@ def classes(
     shared = {"MARKED": marked, "__module__": module, **lacks, **facts}
 
     def made(name: str, of: tuple[Axis, ...], doc: str) -> Any:
-        fields = [
-            (one.field, type(one.default))
-            if one.mark is None
-            else (one.field, type(one.default), field(default=one.default))
-            for one in of
-        ]
+        fields = []
+        for one in of:  # one with a mark may be left out
+            default = [] if one.mark is None else [field(default=one.default)]
+            fields.append((one.field, type(one.default), *default))
         names = {**shared, "AXES": of, "__doc__": doc}
         return make_dataclass(name, fields, bases=(_Pipeline,), namespace=names, frozen=True)
 
