@@ -238,21 +238,15 @@ def _parts(profile: Profile, operation: str, asks: Asks) -> dict[str, Any]:
     plain = kinds_of(spaces.of(profile.architecture))[operation, "small"].PLAIN
     small = measured.copy if measured else plain
     steps = _steps(choices, small.bound)
-    intents = [name for name in INTENTS if profile.of("pipelines", operation, name)]
-    chosen = {name: profile.of("small", operation, name) for name in intents}
-    intent_small = {name: own[0].copy if own else small for name, own in chosen.items()}
+    intent_small, intent_steps = {}, {}
+    for intent in INTENTS:
+        if rows := profile.of("pipelines", operation, intent):
+            own = profile.the("small", operation, intent)
+            intent_small[intent] = own.copy if own else small
+            intent_steps[intent] = _steps(rows, intent_small[intent].bound)
     small_copies = list(dict.fromkeys((small, *intent_small.values())))
-    intent_steps = {
-        name: _steps(profile.of("pipelines", operation, name), intent_small[name].bound)
-        for name in intents
-    }
-    tuples = list(
-        dict.fromkeys(
-            t
-            for step in itertools.chain(steps, *intent_steps.values())
-            for t in (step["tuple"], *(step["sensing"].all_pipelines if step["sensing"] else ()))
-        )
-    )
+    every_step = itertools.chain(steps, *intent_steps.values())
+    tuples = list(dict.fromkeys(t for step in every_step for t in step["tuples"]))
     stages = _stages(profile, operation, steps)
     return {
         "by_place": asks.by_place,
@@ -467,13 +461,15 @@ def _steps(choices: Sequence[Choice], bound: int) -> list[dict[str, Any]]:
     """The pipelines beyond the small copy's bound; neighbours that take the same are merged."""
     beyond = [one for one in choices if one.up_to > bound] or choices[-1:]
     steps: list[dict[str, Any]] = []
-    for (copy, sensing), grouped in itertools.groupby(beyond, lambda one: one.taken):
+    for (copy, sensing), grouped in itertools.groupby(beyond, lambda o: (o.copy, o.sensing)):
         rows = list(grouped)
         steps.append(
             {
                 "tuple": copy,
                 "sensing": sensing,
                 "sense": None,
+                # all that it may go on with
+                "tuples": (copy, *(sensing.all_pipelines if sensing else ())),
                 "up_to": rows[-1].up_to,
                 **_figures([one.evidence for one in rows]),
                 "plain": _figures([one.plain for one in rows]),

@@ -56,11 +56,6 @@ class Choice:
         ns = self.timing(workload).get(copy)
         return self.size / ns if ns else None
 
-    @property
-    def taken(self) -> Any:
-        """All that its choice shows in one value: equal for choices that do the same."""
-        return self.copy, self.sensing
-
 
 @dataclass(frozen=True)
 class Profile:
@@ -87,9 +82,9 @@ class Profile:
         wanted = (kind, operation, intent)
         return tuple(one for one in self.choices if (one.kind, one.operation, one.intent) == wanted)
 
-    def the(self, kind: str, operation: str = MEMCPY) -> Choice | None:
+    def the(self, kind: str, operation: str = MEMCPY, intent: str | None = None) -> Choice | None:
         """The one of a kind that has one at most."""
-        return next(iter(self.of(kind, operation)), None)
+        return next(iter(self.of(kind, operation, intent)), None)
 
     def has(self, operation: str) -> bool:
         """Whether it was tuned, so that the routine has it."""
