@@ -40,14 +40,7 @@ AXES = (
 # In which order variants are counted, the last one fastest: ties are broken in this order.
 _NESTING = ("pw", "tb", "st", "rt")
 
-Tuple = tuples.classes(
-    __name__,
-    AXES,
-    AXES_OF_COPIES,
-    VECTORS=VECTORS,
-    WHOLE=(MOPS,),
-    EDGES=("Q",),
-)
+Tuple = tuples.classes(__name__, AXES, AXES_OF_COPIES, VECTORS=VECTORS, WHOLE=(MOPS,), EDGES=("Q",))
 
 # Stores alone: any AArch64 CPU runs them. They set where the CPU lacks a feature of the winners,
 # and where noise hid the fastest set.
