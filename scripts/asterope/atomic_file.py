@@ -12,25 +12,12 @@ import stat
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 from .faults import BadInput, Failure, one_line
 from .interrupt import interrupts_held
 
 _ROOM = 256 << 10  # bytes that a result needs beside the old one
-
-
-@dataclass(frozen=True)
-class _Target:
-    """The place where text for a path lands: the file behind all links, or an open descriptor.
-
-    A device, a pipe or /dev/stdout is written into and never replaced.
-    """
-
-    file: Path
-    replaceable: bool = True
-    descriptor: int | None = None
 
 
 def write_files(folder: Path, texts: Mapping[str, str | bytes]) -> None:
@@ -47,17 +34,15 @@ def write_files(folder: Path, texts: Mapping[str, str | bytes]) -> None:
     except FileExistsError:
         raise _os_error(errno.ENOTDIR, folder) from None
     contents = [
-        (_find_target(folder / name), text.encode("utf-8") if isinstance(text, str) else text)
+        (*_find_target(folder / name), text.encode("utf-8") if isinstance(text, str) else text)
         for name, text in texts.items()
     ]
-    for target, content in contents:
-        if not target.replaceable:
-            _write_into(target, content)
+    for file, into, content in contents:
+        if into is not None:
+            _write_into(file, into, content)
     with interrupts_held(), ExitStack() as stack:
         staged = [
-            (_stage(target.file, content, stack), target.file)
-            for target, content in contents
-            if target.replaceable
+            (_stage(file, content, stack), file) for file, into, content in contents if into is None
         ]
         for beside, file in staged:
             os.replace(beside, file)
@@ -74,10 +59,10 @@ def check_output(path: Path) -> None:
     if not path.exists() and not os.access(folder, os.W_OK):
         raise BadInput(f"{one_line(path)}: may not be written there: choose another place")
     try:
-        target = _find_target(path)
-        if target.replaceable:
-            with tempfile.TemporaryFile(dir=_nearest(target.file.parent), buffering=0) as file:
-                _write_all(file.fileno(), bytes(_ROOM))
+        target, into = _find_target(path)
+        if into is None:
+            with tempfile.TemporaryFile(dir=_nearest(target.parent), buffering=0) as file:
+                _write_all(file.fileno(), bytes(_ROOM), path)
     except OSError as error:
         raise Failure(f"{one_line(path)}: cannot write: {error.strerror}") from None
 
@@ -101,7 +86,9 @@ def _os_error(number: int, path: Path, text: str = "") -> OSError:
     return OSError(number, text or os.strerror(number), str(path))
 
 
-def _find_target(path: Path) -> _Target:
+def _find_target(path: Path) -> tuple[Path, int | Path | None]:
+    """The file behind all links, which is to be replaced (None). A device, a pipe or /dev/stdout is
+    written into instead: by a descriptor of this process, or by the file."""
     # The system's own word first: it knows which links must not be followed (in /tmp, those of
     # others), and when they go round in a circle.
     with suppress(FileNotFoundError):
@@ -110,15 +97,15 @@ def _find_target(path: Path) -> _Target:
     for _ in range(41):  # as many links as the system follows; they may change meanwhile
         descriptor = _own_descriptor(file)
         if descriptor is not None:
-            return _Target(file, replaceable=False, descriptor=descriptor)
+            return file, descriptor
         try:
             mode = os.lstat(file).st_mode
         except FileNotFoundError:
-            return _Target(file)
+            return file, None
         if stat.S_ISDIR(mode):
             raise _os_error(errno.EISDIR, path)
         if not stat.S_ISLNK(mode):
-            return _Target(file, replaceable=stat.S_ISREG(mode))
+            return file, None if stat.S_ISREG(mode) else file
         file = file.parent / os.readlink(file)
     raise _os_error(errno.ELOOP, path)
 
@@ -129,39 +116,32 @@ def _own_descriptor(path: Path) -> int | None:
     return int(path.name) if own and path.name.isdecimal() else None
 
 
-def _write_into(target: _Target, content: bytes) -> None:
-    if target.descriptor is not None:
-        descriptor = os.dup(target.descriptor)
-    else:
-        try:
-            # It does not block: a pipe without a reader would keep us for ever.
-            flags = os.O_WRONLY | os.O_NONBLOCK | os.O_NOCTTY
-            descriptor = os.open(target.file, flags)
-        except OSError as error:
-            if error.errno != errno.ENXIO:
-                raise
-            why = "nothing reads this pipe or socket: start its reader first"
-            raise _os_error(errno.ENXIO, target.file, why) from None
+def _write_into(file: Path, into: int | Path, content: bytes) -> None:
     try:
-        with _named(target.file):
-            _write_all(descriptor, content)
+        # It does not block: a pipe without a reader would keep us for ever.
+        flags = os.O_WRONLY | os.O_NONBLOCK | os.O_NOCTTY
+        descriptor = os.dup(into) if isinstance(into, int) else os.open(into, flags)
+    except OSError as error:
+        if error.errno != errno.ENXIO:
+            raise
+        why = "nothing reads this pipe or socket: start its reader first"
+        raise _os_error(errno.ENXIO, file, why) from None
+    try:
+        _write_all(descriptor, content, file)
     finally:
         os.close(descriptor)
 
 
-def _write_all(descriptor: int, content: bytes) -> None:
-    while content:
-        try:
-            content = content[os.write(descriptor, content) :]
-        except BlockingIOError:
-            select.select([], [descriptor], [])
-
-
-@contextmanager
-def _named(path: Path) -> Iterator[None]:
-    """Puts the file's name into errors of writing, which lack it."""
+def _write_all(descriptor: int, content: bytes, path: Path, *, sync: bool = False) -> None:
+    """`path`: the file's name, which errors of writing lack."""
     try:
-        yield
+        while content:
+            try:
+                content = content[os.write(descriptor, content) :]
+            except BlockingIOError:
+                select.select([], [descriptor], [])
+        if sync:
+            os.fsync(descriptor)
     except OSError as error:
         raise _os_error(error.errno or errno.EIO, path) from None
 
@@ -179,28 +159,27 @@ def _stage(target: Path, content: bytes, stack: ExitStack) -> Path:
             fcntl.flock(file, fcntl.LOCK_EX)
         if os.fstat(file.fileno()).st_nlink:  # no other process took it for a leftover just now
             break
-    with _named(target):
-        _write_all(file.fileno(), content)
-        os.fsync(file.fileno())
+    _write_all(file.fileno(), content, target, sync=True)
     return beside
 
 
 def _remove_leftovers(target: Path) -> None:
     """Removes the temporary files of processes that were killed: these hold no locks any more."""
     pattern = re.compile(rf"\.{re.escape(target.name)}\.[0-9A-Za-z]{{6}}\.tmp")
-    for name in os.listdir(target.parent):
-        if not pattern.fullmatch(name):
-            continue
-        flags = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_NOCTTY
-        try:
-            descriptor = os.open(target.parent / name, flags)
-        except OSError:
-            continue
-        try:
-            if stat.S_ISREG(os.fstat(descriptor).st_mode):
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                os.unlink(target.parent / name)
-        except OSError:
-            pass  # another process is writing it, or it is not ours to remove
-        finally:
-            os.close(descriptor)
+    for path in filter(lambda path: pattern.fullmatch(path.name), target.parent.iterdir()):
+        # or another process is writing it, or it is not ours to remove
+        with suppress(OSError), locked(path) as status:
+            if stat.S_ISREG(status.st_mode):
+                path.unlink()
+
+
+@contextmanager
+def locked(file: Path) -> Iterator[os.stat_result]:
+    """Raises OSError, also where another process has the file locked."""
+    flags = os.O_RDWR | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_NOCTTY
+    descriptor = os.open(file, flags)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield os.fstat(descriptor)
+    finally:
+        os.close(descriptor)

@@ -123,31 +123,30 @@ def _loader_of(file: Path, name: str) -> Path:
             raise CannotPreload(f"{name}: is built for {built_for}, and this machine is {here}")
         (offset,) = struct.unpack_from("<Q", header, 32)
         size, count = struct.unpack_from("<HH", header, 54)
-        try:
-            opened.seek(offset)
-            table = opened.read(size * count)
-        except (OSError, ValueError, OverflowError):  # beyond what a file can have
-            table = b""
+        table = _bytes_at(opened, offset, size * count)
         if size < 56 or len(table) < size * count:
             raise CannotPreload(f"{name}: is a truncated ELF program")
         segments = [struct.unpack_from("<IIQQQQ", table, size * entry) for entry in range(count)]
-        interpreters = [(at, long) for kind, _, at, _, _, long in segments if kind == _PT_INTERP]
-        interpreter = _text_at(opened, *interpreters[0]) if interpreters else ""
-    if "musl" in interpreter:
+        interpreters = [
+            os.fsdecode(_bytes_at(opened, at, min(long, 4096)))
+            for kind, _, at, _, _, long in segments
+            if kind == _PT_INTERP
+        ]
+    if interpreters and "musl" in interpreters[0]:
         raise CannotPreload(f"{name}: is linked with musl: only glibc's programs can be preloaded")
     if interpreters:
-        return Path(interpreter.rstrip("\0"))
+        return Path(interpreters[0].rstrip("\0"))
     if file.resolve().name.startswith("ld-"):  # ld.so itself preloads
         return file
     raise CannotPreload(f"{name}: is linked statically: no library can be preloaded into it")
 
 
-def _text_at(opened: BinaryIO, at: int, long: int) -> str:
+def _bytes_at(opened: BinaryIO, at: int, long: int) -> bytes:
     try:
         opened.seek(at)
-        return os.fsdecode(opened.read(min(long, 4096)))
-    except (OSError, ValueError, OverflowError):
-        return ""
+        return opened.read(long)
+    except (OSError, ValueError, OverflowError):  # beyond what a file can have
+        return b""
 
 
 def _check_privileges(file: Path, name: str) -> None:

@@ -189,6 +189,7 @@ def parts_of(profile: Profile, prefix: str, asks: Asks = NOTHING) -> dict[str, A
         alias = None  # the small copy does these
     overlapping = profile.the("overlapping")
     move = overlapping.copy if overlapping else here.overlapping_copies.PLAIN
+    small_move = here.small_copies.PLAIN if own["small"].copies_upwards_only else own["small"]
     needs = {*own["needs"], *move.needs, *(alias.copy.needs if alias else ())}
     others = [
         {**_parts(profile, one.name, asks), "name": one.name, "prefix": prefix}
@@ -220,7 +221,8 @@ def parts_of(profile: Profile, prefix: str, asks: Asks = NOTHING) -> dict[str, A
             for choice in profile.of("pipelines")
             if not small and choice.up_to <= bound and not choice.sensing
         ],
-        "small_move": here.small_copies.PLAIN if own["small"].copies_upwards_only else own["small"],
+        "small_move": small_move,
+        "small_copies": [*own["small_copies"], small_move],
         "shares": shares,
         "most_threads": max((share.copy.threads for share in shares), default=1),
         "needs": sorted(needs),
@@ -236,21 +238,15 @@ def _parts(profile: Profile, operation: str, asks: Asks) -> dict[str, Any]:
     plain = kinds_of(spaces.of(profile.architecture))[operation, "small"].PLAIN
     small = measured.copy if measured else plain
     steps = _steps(choices, small.bound)
-    intents = [name for name in INTENTS if profile.of("pipelines", operation, name)]
-    chosen = {name: profile.of("small", operation, name) for name in intents}
-    intent_small = {name: own[0].copy if own else small for name, own in chosen.items()}
+    intent_small, intent_steps = {}, {}
+    for intent in INTENTS:
+        if rows := profile.of("pipelines", operation, intent):
+            own = profile.the("small", operation, intent)
+            intent_small[intent] = own.copy if own else small
+            intent_steps[intent] = _steps(rows, intent_small[intent].bound)
     small_copies = list(dict.fromkeys((small, *intent_small.values())))
-    intent_steps = {
-        name: _steps(profile.of("pipelines", operation, name), intent_small[name].bound)
-        for name in intents
-    }
-    tuples = list(
-        dict.fromkeys(
-            t
-            for step in itertools.chain(steps, *intent_steps.values())
-            for t in (step["tuple"], *(step["sensing"].all_pipelines if step["sensing"] else ()))
-        )
-    )
+    every_step = itertools.chain(steps, *intent_steps.values())
+    tuples = list(dict.fromkeys(t for step in every_step for t in step["tuples"]))
     stages = _stages(profile, operation, steps)
     return {
         "by_place": asks.by_place,
@@ -260,7 +256,7 @@ def _parts(profile: Profile, operation: str, asks: Asks) -> dict[str, Any]:
         "steps": steps,
         "intent_steps": intent_steps,
         "intent_small": intent_small,
-        # with those of entry points
+        # all that its functions take
         "small_copies": small_copies,
         "tuples": tuples,
         "stages": stages,
@@ -269,7 +265,7 @@ def _parts(profile: Profile, operation: str, asks: Asks) -> dict[str, Any]:
         # Above so many bytes a copy may sense; 0: at no size.
         "sensing_above": min((one.above for one in choices if one.sensing), default=0),
         # whether the tables need the columns of the axes that the paper lacks
-        "extended": any(t.is_marked for t in tuples),
+        "extended": any(t.marked_words for t in tuples),
         "needs": sorted({feature for one in (*small_copies, *tuples) for feature in one.needs}),
     }
 
@@ -441,11 +437,7 @@ def _shared(
     """The parts that the functions of an operation share in a file with these `parts`."""
     pipelines, small_space = _pipelines_of(kinds_of(here), operation)
     tuples = list(dict.fromkeys(t for part in parts for t in part["tuples"]))
-    small = [
-        one
-        for part in parts
-        for one in (*part["small_copies"], *([part["small_move"]] if "small_move" in part else []))
-    ]
+    small = [one for part in parts for one in part["small_copies"]]
     minimum = 1 + min(s.bound for s in small)
     # What runs on any CPU meets small sizes only where they can be left to it.
     untuned_small = fallback or any(s.needs for s in small)
@@ -469,13 +461,15 @@ def _steps(choices: Sequence[Choice], bound: int) -> list[dict[str, Any]]:
     """The pipelines beyond the small copy's bound; neighbours that take the same are merged."""
     beyond = [one for one in choices if one.up_to > bound] or choices[-1:]
     steps: list[dict[str, Any]] = []
-    for (copy, sensing), grouped in itertools.groupby(beyond, lambda one: one.taken):
+    for (copy, sensing), grouped in itertools.groupby(beyond, lambda o: (o.copy, o.sensing)):
         rows = list(grouped)
         steps.append(
             {
                 "tuple": copy,
                 "sensing": sensing,
                 "sense": None,
+                # all that it may go on with
+                "tuples": (copy, *(sensing.all_pipelines if sensing else ())),
                 "up_to": rows[-1].up_to,
                 **_figures([one.evidence for one in rows]),
                 "plain": _figures([one.plain for one in rows]),

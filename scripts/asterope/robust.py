@@ -1,4 +1,4 @@
-"""Medians, and intervals that assume no distribution: tuner/base/statistics.cpp's, for Python."""
+"""The interval of differences of pairs, by signed ranks."""
 
 from __future__ import annotations
 
@@ -6,37 +6,9 @@ import math
 from bisect import bisect_right
 from collections.abc import Sequence
 from functools import lru_cache
-from statistics import NormalDist, median
+from statistics import NormalDist
 
 from .profile import Ratio
-
-
-def sign_interval(values: Sequence[float]) -> Ratio:
-    """Median and its sign-test interval, for any distribution. It is the narrowest pair of order
-    statistics that encloses the true median with a probability of 0.95. Too few values for that
-    give the extremes. Raises ValueError without values.
-    """
-    if not values:
-        raise ValueError("no values")
-    ranked = sorted(values)
-    n = len(ranked)
-    allowed = (1 - 0.95) / 2
-    # P(Bin(n, 1/2) <= k), its terms as logarithms: 2^-n is 0 from n = 1075 on.
-    log_term = -n * math.log(2)
-    below, cut = math.exp(log_term), 0
-    while below <= allowed and 2 * (cut + 1) < n:
-        cut += 1
-        log_term += math.log((n - cut + 1) / cut)
-        below += math.exp(log_term)
-    if below > allowed and cut > 0:
-        cut -= 1
-    return Ratio(median(ranked), ranked[cut], ranked[n - 1 - cut])
-
-
-def ratio_interval(logs: Sequence[float]) -> Ratio:
-    """sign_interval() of logarithms of ratios, as ratios."""
-    interval = sign_interval(logs)
-    return Ratio(*(math.exp(log) for log in (interval.median, interval.low, interval.high)))
 
 
 def signed_rank_interval(values: Sequence[float], confidence: float = 0.95) -> Ratio:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import errno
-import fcntl
 import os
 import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
+
+from .atomic_file import locked
 
 MARK = ".in-use"  # a file in each such folder
 
@@ -20,8 +21,9 @@ def scratch_folder(prefix: str, base: Path) -> Iterator[Path]:
     have its mark locked. Folders of that prefix whose processes were all killed go. Raises
     OSError."""
     for mark in base.glob(f"{prefix}*/{MARK}"):
-        with suppress(OSError), _locked(mark):
-            shutil.rmtree(mark.parent, ignore_errors=True)
+        with suppress(OSError), locked(mark) as status:
+            if status.st_uid == os.geteuid():
+                shutil.rmtree(mark.parent, ignore_errors=True)
     with ExitStack() as stack:
         while True:
             folder = Path(tempfile.mkdtemp(prefix=prefix, dir=base))
@@ -29,7 +31,7 @@ def scratch_folder(prefix: str, base: Path) -> Iterator[Path]:
             mark = folder / MARK
             try:
                 mark.touch()
-                stack.enter_context(_locked(mark))
+                stack.enter_context(locked(mark))
             except (BlockingIOError, FileNotFoundError):
                 continue  # another run took it for left over just now
             except OSError as error:
@@ -38,16 +40,3 @@ def scratch_folder(prefix: str, base: Path) -> Iterator[Path]:
             if mark.exists():
                 break
         yield folder
-
-
-@contextmanager
-def _locked(file: Path) -> Iterator[None]:
-    """Raises OSError: another process has it locked, or it is not ours."""
-    descriptor = os.open(file, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK)
-    try:
-        if os.fstat(descriptor).st_uid != os.geteuid():
-            raise PermissionError(errno.EPERM, os.strerror(errno.EPERM))
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        yield
-    finally:
-        os.close(descriptor)

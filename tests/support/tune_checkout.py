@@ -60,8 +60,8 @@ class Checkout:
         self.scripts.mkdir(parents=True)
         for name in ("tune", "setup.sh"):
             shutil.copy(repository / "scripts" / name, self.scripts)
-        for name in ("scripts/asterope", "tuner"):  # options are read from the sources
-            shutil.copytree(repository / name, self.root / name)
+        package = shutil.copytree(repository / "scripts" / "asterope", self.scripts / "asterope")
+        shutil.copy(repository / "tuner" / "timing" / "workloads" / "workloads.json", package)
         self.home = folder / "home"
         self.home.mkdir()
         self.calls = folder / "calls"

@@ -23,7 +23,7 @@ from statistics import median
 
 from ..faults import BadInput, Failure
 from ..profile import Ratio
-from ..robust import ratio_interval
+from ..robust import signed_rank_interval
 
 COMPILERS, LEVELS = ("gcc", "clang"), ("-O0", "-O1", "-O2", "-O3")
 LOOPS = ("copy", "copy_bytes", "fill", "fill_bytes", "product", "memcpy", "routine")
@@ -109,9 +109,10 @@ def analyse(rounds: Sequence[Round]) -> dict[str, dict[str, Cell]]:
         for loop in LOOPS:
 
             def over_static(kind: str, loop: str = loop, build: str = build) -> Ratio:
-                return ratio_interval(
+                found = signed_rank_interval(
                     [math.log(r[build, kind, loop] / r[build, STATIC, loop]) for r in rounds]
                 )
+                return Ratio(math.exp(found.median), math.exp(found.low), math.exp(found.high))
 
             ns = median(r[build, STATIC, loop] for r in rounds)
             cells[loop][build] = Cell(ns, over_static(HEAP), over_static(AGAIN))

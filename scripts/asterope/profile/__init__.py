@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import os
 
-from ..faults import BadInput
-from .build import build
 from .checks import check
-from .faults import Fault, fault_text
-from .model import Choice, Profile, Ratio
-from .schema import log_header_fault, schema
-from .text import parse, read
+from .model import Choice, Profile, Ratio, build
+from .schema import log_header_fault, read_checked, schema
+from .text import PROFILE
 
 __all__ = ["Choice", "Profile", "Ratio", "load_profile", "log_header_fault", "schema"]
 
@@ -20,9 +17,4 @@ def load_profile(path: str | os.PathLike, content: bytes | None = None) -> Profi
 
     Raises BadInput for any fault of it, and if it cannot be read.
     """
-    try:
-        raw = parse(read(path) if content is None else content)
-        check(raw)
-    except Fault as fault:
-        raise BadInput(fault_text(path, fault)) from None
-    return build(raw)
+    return build(read_checked(path, PROFILE, None, check, content))

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 from .. import spaces
-from ..spaces import ARCHITECTURES, fresh, probes, threads
+from ..spaces import fresh, probes, threads
 from ..spaces.kinds import BY_INTENT, KINDS, MEMCPY, kinds_of
-from .faults import REMEDY, Fault, Place, shown
-from .schema import profile_validator, refuse_what_breaks
+from .faults import REMEDY, Fault, Place
+from .schema import architecture_of, profile_validator, refuse_what_breaks
 
 # By name: of every operation that has it, a kind is chosen alike.
 _KINDS = {one.name: one for one in KINDS}
 
 
+def _refuse(what: str, *place: str | int) -> NoReturn:
+    raise Fault(f"{what}: {REMEDY}", place)
+
+
 def check(raw: Any) -> None:
-    kinds = kinds_of(spaces.of(_architecture_of(raw)))
+    kinds = kinds_of(spaces.of(architecture_of(raw)))
     refuse_what_breaks(profile_validator(raw["architecture"]), raw)
     _refuse_loose_choices(raw["choices"])
     for i, choice in enumerate(raw["choices"]):
@@ -25,18 +29,7 @@ def check(raw: Any) -> None:
         _refuse_false_left_out(raw, left_out, operation)
     for operation, weights in raw.get("search", {}).get("weights", {}).items():
         if not any(weights.values()):
-            raise Fault(f"no workload has a weight: {REMEDY}", ("search", "weights", operation))
-
-
-def _architecture_of(raw: Mapping[str, Any]) -> str:
-    """The architecture of the profile's copies: all else that it may hold depends on that."""
-    place = ("architecture",)
-    if "architecture" not in raw:
-        raise Fault(f"missing: {REMEDY}", place)
-    if raw["architecture"] not in ARCHITECTURES:
-        known = ", ".join(ARCHITECTURES)
-        raise Fault(f"{shown(raw['architecture'])} is none of {known}: {REMEDY}", place)
-    return raw["architecture"]
+            _refuse("no workload has a weight", "search", "weights", operation)
 
 
 def _refuse_loose_choices(choices: Sequence[Mapping[str, Any]]) -> None:
@@ -48,33 +41,28 @@ def _refuse_loose_choices(choices: Sequence[Mapping[str, Any]]) -> None:
         above, up_to = choice["above"], choice["up_to"]
         kind = _KINDS[choice["kind"]]
         if columns in ends and kind.alone:
-            what = f"a second choice of {choice['operation']}'s {choice['kind']}"
-            raise Fault(f"{what}: {REMEDY}", ("choices", i))
+            _refuse(f"a second choice of {columns[0]}'s {columns[1]}", "choices", i)
         if columns not in ends and kind.begins:
             expected = max(above, kind.begins - 1)
         else:
             expected = ends.get(columns, 0)
         if above != expected:
             fault = "leaves a gap" if above > expected else "overlaps or is out of order"
-            raise Fault(f"{above} {fault}: expected {expected}: {REMEDY}", ("choices", i, "above"))
+            _refuse(f"{above} {fault}: expected {expected}", "choices", i, "above")
         if up_to <= above:
-            raise Fault(
-                f"{up_to} is not beyond the choice's lower end {above}: {REMEDY}",
-                ("choices", i, "up_to"),
-            )
+            what = f"{up_to} is not beyond the choice's lower end {above}"
+            _refuse(what, "choices", i, "up_to")
         size = choice.get("size", up_to)
         if not above < size <= up_to:
-            raise Fault(
-                f"{size} is not above {above} and up to {up_to}: {REMEDY}", ("choices", i, "size")
-            )
+            _refuse(f"{size} is not above {above} and up to {up_to}", "choices", i, "size")
         ends[columns] = up_to
     if (MEMCPY, "pipelines", None) not in ends:
-        raise Fault(f"no pipelines of {MEMCPY}: {REMEDY}", ("choices",))
+        _refuse(f"no pipelines of {MEMCPY}", "choices")
     for operation, _, intent in ends:
         for one in (None, intent):
             if (operation, "pipelines", one) not in ends:
                 function = operation + (f"_{one}" if one else "")
-                raise Fault(f"no pipelines of {function}: {REMEDY}", ("choices",))
+                _refuse(f"no pipelines of {function}", "choices")
 
 
 def _refuse_false_choice(
@@ -82,38 +70,37 @@ def _refuse_false_choice(
 ) -> None:
     """Refuses a kind that the operation does not have, copies that do not exist, and a winner that
     ties with itself."""
-    copies, evidence = choice["copies"], choice.get("evidence", {})
-    if "intent" in choice and (choice["operation"], choice["kind"]) not in BY_INTENT:
+    operation, name, copies = choice["operation"], choice["kind"], choice["copies"]
+    if "intent" in choice and (operation, name) not in BY_INTENT:
         what = f"only {MEMCPY}'s pipelines and small copies are chosen by intent"
-        raise Fault(f"{what}: {REMEDY}", (*place, "intent"))
+        _refuse(what, *place, "intent")
     _refuse_false_roles(choice, (*place, "copies"))
-    if choice["kind"] == "threads":
-        _refuse_false_share(choice, place)
+    if name == "threads":
+        if operation != MEMCPY:
+            _refuse("only copies are shared among threads", *place, "kind")
+        if 0 < (chunk := copies["taken"]["chunk"]) < threads.LEAST_CHUNK:
+            what = f"{chunk} is neither 0 nor {threads.LEAST_CHUNK} and more"
+            _refuse(what, *place, "copies", "taken", "chunk")
         return
-    if choice["kind"] == "fresh":
-        reason = fresh.why_not(**copies["taken"])
-        if reason is not None:
-            raise Fault(f"no such page stage: {reason}: {REMEDY}", (*place, "copies", "taken"))
+    if name == "fresh":
+        if reason := fresh.why_not(**copies["taken"]):
+            _refuse(f"no such page stage: {reason}", *place, "copies", "taken")
         return
-    kind = kinds.get((choice["operation"], choice["kind"]))
+    kind = kinds.get((operation, name))
     if kind is None:
-        what = f"{choice['operation']} has no choice of kind {choice['kind']}"
-        raise Fault(f"{what}: {REMEDY}", (*place, "kind"))
+        _refuse(f"{operation} has no choice of kind {name}", *place, "kind")
     for where, fields in _tuples_of(choice):
-        reason = kind.why_not(**fields)
-        if reason is not None:
+        if reason := kind.why_not(**fields):
             what = "copy" if kind.Tuple.loads else "set"
-            raise Fault(f"no such {what}: {reason}: {REMEDY}", (*place, *where))
+            _refuse(f"no such {what}: {reason}", *place, *where)
     winner = kind.Tuple(**copies["plain" if "probe" in copies else "taken"])
-    if choice["kind"] == "small" and choice["up_to"] != winner.bound:
-        fault = f"{choice['up_to']} is not the bound of the copy, {winner.bound}"
-        raise Fault(f"{fault}: {REMEDY}", (*place, "up_to"))
-    ties = evidence.get("proof", {}).get("ties", ())
+    if name == "small" and choice["up_to"] != winner.bound:
+        what = f"{choice['up_to']} is not the bound of the copy, {winner.bound}"
+        _refuse(what, *place, "up_to")
+    ties = choice.get("evidence", {}).get("proof", {}).get("ties", ())
     if winner.name in ties:
-        raise Fault(
-            f"the winner does not tie with itself: {REMEDY}",
-            (*place, "evidence", "proof", "ties", ties.index(winner.name)),
-        )
+        where = ("evidence", "proof", "ties", ties.index(winner.name))
+        _refuse("the winner does not tie with itself", *place, *where)
 
 
 def _refuse_false_roles(choice: Mapping[str, Any], place: Place) -> None:
@@ -121,30 +108,19 @@ def _refuse_false_roles(choice: Mapping[str, Any], place: Place) -> None:
     copies = choice["copies"]
     if "probe" not in copies:
         if set(copies) != {"taken"}:
-            raise Fault(f"neither the copy taken alone nor those of a probe: {REMEDY}", place)
+            _refuse("neither the copy taken alone nor those of a probe", *place)
         return
     if missing := next((way for way in probes.ROLES if way not in copies), None):
-        raise Fault(f"missing: {REMEDY}", (*place, missing))
+        _refuse("missing", *place, missing)
     if "taken" in copies:
-        raise Fault(f"what senses takes none of its copies always: {REMEDY}", (*place, "taken"))
+        _refuse("what senses takes none of its copies always", *place, "taken")
     if "intent" in choice:
-        raise Fault(f"who states an intent needs no sensing: {REMEDY}", place)
+        _refuse("who states an intent needs no sensing", *place)
     least = probes.MINIMUM_BYTES
     if choice["above"] < least - 1:
-        fault = f"it takes {least} bytes or more to sense, but the choice begins below"
-        raise Fault(f"{fault}: {REMEDY}", place)
-    reason = probes.why_not_sensing(copies["probe"]["kind"], copies)
-    if reason is not None:
-        raise Fault(f"no such sensing copy: {reason}: {REMEDY}", place)
-
-
-def _refuse_false_share(choice: Mapping[str, Any], place: Place) -> None:
-    if choice["operation"] != MEMCPY:
-        raise Fault(f"only copies are shared among threads: {REMEDY}", (*place, "kind"))
-    chunk = choice["copies"]["taken"]["chunk"]
-    if 0 < chunk < threads.LEAST_CHUNK:
-        fault = f"{chunk} is neither 0 nor {threads.LEAST_CHUNK} and more"
-        raise Fault(f"{fault}: {REMEDY}", (*place, "copies", "taken", "chunk"))
+        _refuse(f"it takes {least} bytes or more to sense, but the choice begins below", *place)
+    if reason := probes.why_not_sensing(copies["probe"]["kind"], copies):
+        _refuse(f"no such sensing copy: {reason}", *place)
 
 
 def _refuse_false_left_out(
@@ -154,9 +130,9 @@ def _refuse_false_left_out(
     place = ("left_out", operation)
     sizes, steps = left_out.get("sizes", []), left_out.get("steps", [])
     if raw["complete"]:
-        raise Fault(f"nothing is left out where complete is true: {REMEDY}", place)
+        _refuse("nothing is left out where complete is true", *place)
     if not sizes and not steps:
-        raise Fault(f"names neither sizes nor steps: {REMEDY}", place)
+        _refuse("names neither sizes nor steps", *place)
     own = [one for one in raw["choices"] if one["operation"] == operation]
     measured = {
         one.get("size", one["up_to"])
@@ -165,11 +141,10 @@ def _refuse_false_left_out(
     }
     for i, size in enumerate(sizes):
         if size in measured:
-            raise Fault(f"{size} has a winner: {REMEDY}", (*place, "sizes", i))
+            _refuse(f"{size} has a winner", *place, "sizes", i)
     for kind in KINDS:
         if kind.step in steps and any(one["kind"] == kind.name for one in own):
-            where = (*place, "steps", steps.index(kind.step))
-            raise Fault(f"{kind.step} have a winner: {REMEDY}", where)
+            _refuse(f"{kind.step} have a winner", *place, "steps", steps.index(kind.step))
 
 
 def _tuples_of(choice: Mapping[str, Any]) -> Iterator[tuple[Place, Mapping[str, Any]]]:

@@ -6,8 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..spaces.kinds import MEMCPY
-from ..spaces.probes import SensingCopy
+from .. import spaces
+from ..spaces import fresh, probes, threads
+from ..spaces.kinds import MEMCPY, kinds_of
+
+# The kinds whose copies are those of other choices, carried out in another way.
+_OTHERS = {"threads": threads.Share, "fresh": fresh.PageStage}
 
 
 @dataclass(frozen=True)
@@ -36,7 +40,7 @@ class Choice:
     up_to: int
     size: int
     copy: Any
-    sensing: SensingCopy | None
+    sensing: probes.SensingCopy | None
     evidence: Mapping[str, Any]
 
     @property
@@ -51,11 +55,6 @@ class Choice:
         """GB/s under a workload: bytes a nanosecond; of libc: `libc_ns`."""
         ns = self.timing(workload).get(copy)
         return self.size / ns if ns else None
-
-    @property
-    def taken(self) -> Any:
-        """All that its choice shows in one value: equal for choices that do the same."""
-        return self.copy, self.sensing
 
 
 @dataclass(frozen=True)
@@ -83,9 +82,9 @@ class Profile:
         wanted = (kind, operation, intent)
         return tuple(one for one in self.choices if (one.kind, one.operation, one.intent) == wanted)
 
-    def the(self, kind: str, operation: str = MEMCPY) -> Choice | None:
+    def the(self, kind: str, operation: str = MEMCPY, intent: str | None = None) -> Choice | None:
         """The one of a kind that has one at most."""
-        return next(iter(self.of(kind, operation)), None)
+        return next(iter(self.of(kind, operation, intent)), None)
 
     def has(self, operation: str) -> bool:
         """Whether it was tuned, so that the routine has it."""
@@ -99,5 +98,54 @@ class Profile:
     @property
     def entries(self) -> frozenset[str]:
         """The routine's functions for callers who know more: memcpy_cold, memset_fresh."""
-        fresh = (f"{one.operation}_fresh" for one in self.choices if one.kind == "fresh")
-        return frozenset((*(f"{MEMCPY}_{intent}" for intent in self.intents), *fresh))
+        staged = (f"{one.operation}_fresh" for one in self.choices if one.kind == "fresh")
+        return frozenset((*(f"{MEMCPY}_{intent}" for intent in self.intents), *staged))
+
+
+def build(raw: Mapping[str, Any]) -> Profile:
+    kinds = kinds_of(spaces.of(raw["architecture"]))
+    machine, search = raw.get("machine", {}), raw.get("search", {})
+    if machine:
+        cpu = _filled(machine.get("cpu", {}), "brand", "family", "model", "stepping")
+        machine = {**_filled(machine, "libc"), "cpu": cpu}
+    if search:
+        search = _filled(search, "workload", "rigor", "space", "finished")
+    return Profile(
+        architecture=raw["architecture"],
+        complete=raw["complete"],
+        left_out=raw.get("left_out", {}),
+        source=raw.get("source"),
+        machine=machine,
+        search=search,
+        choices=tuple(
+            _choice(one, kinds.get((one["operation"], one["kind"]))) for one in raw["choices"]
+        ),
+        raw=raw,
+    )
+
+
+def _filled(raw: Mapping[str, Any], *fields: str) -> dict[str, Any]:
+    return {**dict.fromkeys(fields, "unknown"), **raw}
+
+
+def _choice(raw: Mapping[str, Any], kind: Any) -> Choice:
+    """`kind`: None of threads and fresh."""
+    copies = raw["copies"]
+    senses = "probe" in copies
+    make = kind.Tuple if kind else _OTHERS[raw["kind"]]
+    return Choice(
+        operation=raw["operation"],
+        kind=raw["kind"],
+        intent=raw.get("intent"),
+        above=raw["above"],
+        up_to=raw["up_to"],
+        size=raw.get("size", raw["up_to"]),
+        copy=make(**copies["plain" if senses else "taken"]),
+        sensing=_sensing(copies, make) if senses else None,
+        evidence=raw.get("evidence", {}),
+    )
+
+
+def _sensing(copies: Mapping[str, Any], make: Any) -> probes.SensingCopy:
+    ways = {way: make(**copies[way]) for way in probes.WAYS if way in copies}
+    return probes.SensingCopy(probes.Probe(**copies["probe"]), copies["threshold"], **ways)

@@ -23,6 +23,16 @@ from .text import Kind, parse, read
 # A message has at most so many words of a list.
 MOST_CHOICES = 10
 
+# By the schema's rule: the words behind a value that breaks it.
+_BROKEN = {
+    "const": "where {} is expected",
+    "minimum": "is less than {}",
+    "maximum": "is more than {}",
+    "multipleOf": "is no multiple of {}",
+    "pattern": "has characters that do not belong there",
+    "maxLength": "is longer than {} characters",
+}
+
 
 def validator(schema: Mapping[str, Any]) -> jsonschema.Draft202012Validator:
     # JSON Schema takes 8.0 for an integer. Here it is refused: all code behind this wants an int.
@@ -60,16 +70,17 @@ def refuse_what_breaks(
 def read_checked(
     path: str | os.PathLike,
     kind: Kind,
-    schema_file: Path,
+    schema_file: Path | None,
     check: Callable[[Any], None],
     content: bytes | None = None,
 ) -> Any:
-    """A file of that kind, as the schema says. `check`: raises Fault for what a schema cannot
-    refuse. `content`: its bytes, if they were read already. Raises BadInput."""
+    """A file of that kind, as the schema says, if there is one. `check`: raises Fault for what it
+    does not refuse. `content`: its bytes, if they were read already. Raises BadInput."""
     try:
         raw = parse(read(path, kind) if content is None else content, kind)
-        checker = validator(json.loads(schema_file.read_text(encoding="utf-8")))
-        refuse_what_breaks(checker, raw, kind.remedy)
+        if schema_file is not None:
+            checker = validator(json.loads(schema_file.read_text(encoding="utf-8")))
+            refuse_what_breaks(checker, raw, kind.remedy)
         check(raw)
         return raw
     except Fault as fault:
@@ -100,21 +111,22 @@ def _fault_of(error: ValidationError, remedy: str) -> Fault:
         if len(choices) > MOST_CHOICES:  # the line is to stay short
             choices = [*choices[: MOST_CHOICES - 1], f"{len(choices) - MOST_CHOICES + 1} others"]
         what = f"{shown(value)} is none of {', '.join(choices)}"
-    elif rule == "const":
-        what = f"{shown(value)} where {json.dumps(limit)} is expected"
-    elif rule == "minimum":
-        what = f"{shown(value)} is less than {limit}"
-    elif rule == "maximum":
-        what = f"{shown(value)} is more than {limit}"
-    elif rule == "multipleOf":
-        what = f"{shown(value)} is no multiple of {limit}"
-    elif rule == "pattern":
-        what = f"{shown(value)} has characters that do not belong there"
-    elif rule == "maxLength":
-        what = f"{shown(value)} is longer than {limit} characters"
+    elif rule in _BROKEN:
+        what = f"{shown(value)} {_BROKEN[rule].format(json.dumps(limit))}"
     else:  # how many items or fields there may be
         what = f"breaks the schema's rule {rule} {shown(limit)}"
     return Fault(f"{what}: {remedy}", place)
+
+
+def architecture_of(raw: Mapping[str, Any]) -> str:
+    """That of a profile or a header of a log: all else that it may hold depends on that."""
+    place = ("architecture",)
+    if "architecture" not in raw:
+        raise Fault(f"missing: {REMEDY}", place)
+    if raw["architecture"] not in ARCHITECTURES:
+        known = ", ".join(ARCHITECTURES)
+        raise Fault(f"{shown(raw['architecture'])} is none of {known}: {REMEDY}", place)
+    return raw["architecture"]
 
 
 @functools.cache
@@ -127,12 +139,8 @@ def log_header_fault(header: Mapping[str, Any]) -> str | None:
 
     A profile takes over the header's machine and search.
     """
-    architecture = header.get("architecture")
-    if architecture not in ARCHITECTURES:
-        known = ", ".join(ARCHITECTURES)
-        return f"architecture: {shown(architecture)} is none of {known}: {REMEDY}"
     try:
-        refuse_what_breaks(_log_validator(architecture), header)
+        refuse_what_breaks(_log_validator(architecture_of(header)), header)
     except Fault as fault:
         return f"{path_text(fault.place)}: {fault}"
     return None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -48,7 +49,7 @@ PROFILE = Kind(
 )
 
 
-def read(path: str | os.PathLike, kind: Kind = PROFILE) -> bytes:
+def read(path: str | os.PathLike, kind: Kind) -> bytes:
     try:
         with open_to_read(path) as file:
             return file.read(MAXIMUM_BYTES + 1)
@@ -95,7 +96,7 @@ def _integer(digits: str) -> int | float:
     return int(digits) if len(digits) <= 20 else math.inf
 
 
-def parse(content: bytes, kind: Kind = PROFILE) -> Any:
+def parse(content: bytes, kind: Kind) -> Any:
     """A sound file that says it is of that kind; its content is not checked. Raises Fault."""
     try:
         raw = json.loads(_decode(content, kind), object_pairs_hook=_object, parse_int=_integer)
@@ -140,33 +141,30 @@ def _refuse_other_formats(raw: Any, kind: Kind) -> None:
         )
 
 
+def _values(value: Any, place: Place = ()) -> Iterator[tuple[Any, Place]]:
+    """The value and all that it holds, in the order of the file, with their places."""
+    yield value, place
+    if isinstance(value, (Object, list)):
+        for key, one in value.items() if isinstance(value, Object) else enumerate(value):
+            yield from _values(one, (*place, key))
+
+
 def _refuse_unsound(raw: Any, kind: Kind) -> None:
     """Refuses faults that the schema cannot see, and values that no such file may hold."""
-    pending: list[tuple[Any, Place]] = [(raw, ())]
-    values = 1
-    while pending:
-        value, place = pending.pop()
+    for number, (value, place) in enumerate(_values(raw)):
+        if number == kind.most_values:
+            raise Fault(f"more than {number} values, so no {kind.noun}: {kind.remedy}")
         if len(place) == MAXIMUM_DEPTH and isinstance(value, (Object, list)):
             raise _too_deep(kind, place[:3])
         if isinstance(value, float) and not math.isfinite(value):
             raise Fault(f"not a finite number of a sane size: {kind.remedy}", place)
         if isinstance(value, str):
             _refuse_odd_text(value, place, kind)
-        if isinstance(value, (Object, list)):
-            values += len(value)
-            if values > kind.most_values:
-                raise Fault(
-                    f"more than {kind.most_values} values, so no {kind.noun}: {kind.remedy}"
-                )
         if isinstance(value, Object):
             if value.repeated is not None:
                 raise Fault(f"given twice: {kind.remedy}", (*place, value.repeated))
             for key in value:
                 _refuse_odd_text(key, (*place, key), kind)
-            # Reversed, so that faults are found in the order of the file.
-            pending.extend((value[key], (*place, key)) for key in reversed(list(value)))
-        elif isinstance(value, list):
-            pending.extend((value[i], (*place, i)) for i in reversed(range(len(value))))
 
 
 def _refuse_odd_text(text: str, place: Place, kind: Kind) -> None:

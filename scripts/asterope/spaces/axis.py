@@ -10,10 +10,6 @@ from typing import Any, Callable, ClassVar
 Value = Any  # a word or a whole number
 
 
-def _nothing(_: Value) -> str:
-    return ""
-
-
 @dataclass(frozen=True)
 class Axis:
     """A parameter, its values and its words; `values` begin with the default.
@@ -37,12 +33,12 @@ class Axis:
     field: str
     values: tuple[Value, ...]
     meaning: str
-    needs: Callable[[Value], str] = _nothing
+    needs: Callable[[Value], str] = lambda _: ""
     title: str = ""  # of a column
     paper: int = 0  # 0: all
     extension: str = ""
     mark: str | None = None
-    words: Callable[[Value], str] = _nothing
+    words: Callable[[Value], str] = lambda _: ""
     legend: str = ""
     stage: str = ""
     argument: int = 0
@@ -83,25 +79,6 @@ class Axis:
         """The values as a message or a schema lists them: numbers by size."""
         return sorted(self.values) if self.is_number else list(self.values)
 
-    @property
-    def pattern(self) -> str:
-        """A regular expression for the value in a name. Any number fits that is not longer than the
-        longest one."""
-        words = [str(value) for value in self.values[self.mark is not None :]]
-        if self.is_number:
-            longest = max(map(len, words))
-            text = "[0-9]" if longest == 1 else f"[0-9]{{1,{longest}}}"
-        else:
-            text = "|".join(words)
-            text = text if len(words) == 1 else f"({text})"
-        return f" {text}" if self.mark is None else f"( {self.mark}{text})?"
-
-    def why_not(self, value: Value) -> str | None:
-        """Why a copy cannot have the value, or None where it can."""
-        if value in self.values:
-            return None
-        return f"{self.field} is none of {' '.join(map(str, self.ordered))}"
-
 
 class Copy:
     """A copy of any kind: a value on each of the kind's axes.
@@ -138,40 +115,46 @@ class Copy:
             for need in axis.needs(getattr(self, axis.field)).split()
         ]
         named = {need for need, _ in needed}
-        return tuple(need for need, implied_by in needed if named.isdisjoint(implied_by))
-
-
-def why_outside(axes: Iterable[Axis], values: Mapping[str, Value]) -> str | None:
-    """Why an axis does not have its value; None: each has it. The axes are looked at one by one."""
-    reasons = (axis.why_not(values[axis.field]) for axis in axes)
-    return next((reason for reason in reasons if reason), None)
+        kept = (need for need, implied_by in needed if named.isdisjoint(implied_by))
+        return tuple(dict.fromkeys(kept))
 
 
 @dataclass(frozen=True)
 class Space:
     """The copies of a kind: all of the class `Tuple`, unless `rule` says why one with such values
     does not exist. `nesting`: the axes in the order in which ties are broken, the last one fastest.
-    `PLAIN`: any CPU runs it, and a profile without such a copy gets it."""
+    `PLAIN`: any CPU runs it, and a profile without such a copy gets it. `by_rule`: axes whose
+    values the rule looks at by itself, with the others; all others are looked at alone before it.
+    """
 
     Tuple: Any
     PLAIN: Any
     nesting: tuple[str, ...]
-    rule: Callable[..., str | None]
+    rule: Callable[..., str | None] = lambda **_: None
+    by_rule: tuple[str, ...] = ()
 
     @property
     def AXES(self) -> tuple[Axis, ...]:
         return self.Tuple.AXES
 
+    @property
+    def VALUES(self) -> Mapping[str, tuple[Value, ...]]:
+        """By axis."""
+        return {one.field: one.values for one in self.AXES}
+
     def why_not(self, **values: Value) -> str | None:
-        """Why the copy does not exist, or None where it does."""
-        return why_outside(self.AXES, values) or self.rule(**values)
+        """Why the copy does not exist, or None where it does. Missing axes have their default."""
+        for one in self.AXES:
+            value = values.setdefault(one.field, one.default)
+            if one.field not in self.by_rule and value not in one.values:
+                return f"{one.field} is none of {' '.join(map(str, one.ordered))}"
+        return self.rule(**values)
 
     def points(self) -> Iterator[Any]:
         """All copies of the space, simplest first."""
-        table = {one.field: one.values for one in self.AXES}
-        for values in itertools.product(*(table[field] for field in self.nesting)):
+        for values in itertools.product(*map(self.VALUES.get, self.nesting)):
             fields = dict(zip(self.nesting, values))
-            if self.why_not(**fields) is None:
+            if self.rule(**fields) is None:
                 yield self.Tuple(**fields)
 
 

@@ -71,6 +71,13 @@ class Kind:
     step: str = ""
 
 
+_PROBES = {
+    "functions": {"copy": "sense", "read": "ticks"},
+    "least": probes.MINIMUM_BYTES,
+    "chosen": False,
+}
+_FRESH = {"space": "", "begins": fresh.LEAST_BYTES}
+
 # The kinds of one operation, in the order in which the tuner proves them and logs name their space.
 KINDS = (
     # large copies
@@ -88,14 +95,7 @@ KINDS = (
         begins=members.MINIMUM_OF_ALIASED,
     ),
     # the probes of copies that sense
-    Kind(
-        MEMCPY,
-        "probes",
-        "probes",
-        {"copy": "sense", "read": "ticks"},
-        least=probes.MINIMUM_BYTES,
-        chosen=False,
-    ),
+    Kind(MEMCPY, "probes", "probes", **_PROBES),
     # between buffers that overlap
     Kind(
         MEMCPY,
@@ -110,19 +110,11 @@ KINDS = (
     # how a copy is shared, as asterope_memcpy_mt does
     Kind(MEMCPY, "threads", "", begins=2 * threads.LEAST_CHUNK),
     # how the pages of the destination are prepared, as asterope_memcpy_fresh does
-    Kind(MEMCPY, "fresh", "", begins=fresh.LEAST_BYTES),
+    Kind(MEMCPY, "fresh", **_FRESH),
     Kind(MEMSET, "pipelines", "set_pipelines"),
-    # the probes of sets that sense
-    Kind(
-        MEMSET,
-        "probes",
-        "probes_of_sets",
-        {"copy": "sense", "read": "ticks"},
-        least=probes.MINIMUM_BYTES,
-        chosen=False,
-    ),
+    Kind(MEMSET, "probes", "probes_of_sets", **_PROBES),
     Kind(MEMSET, "small", "small_sets", {"small": "small_set"}, alone=True, step="small copies"),
-    Kind(MEMSET, "fresh", "", begins=fresh.LEAST_BYTES),
+    Kind(MEMSET, "fresh", **_FRESH),
 )
 
 
@@ -133,9 +125,8 @@ def spaces_of(here: Any) -> Sequence[tuple[Kind, Any]]:
 
 def probes_of(here: Any, operation: str) -> Any:
     """The probes of an operation; None: it has none."""
-    wanted = (operation, "probes")
-    found = (space for one, space in spaces_of(here) if (one.operation, one.name) == wanted)
-    return next(found, None)
+    named = {(one.operation, one.name): space for one, space in spaces_of(here)}
+    return named.get((operation, "probes"))
 
 
 def kinds_of(here: Any) -> Mapping[tuple[str, str], Any]:

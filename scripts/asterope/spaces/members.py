@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from .axis import Axis, Copy
 
 # The least that an overlapping copy takes of buffers that alias modulo 4096, in bytes: up to there
 # aliasing costs little.
 MINIMUM_OF_ALIASED = 512
+
+ORDER = Axis(
+    "order",
+    ("middle", "up", "down"),
+    "Order of the tests: smallest class first (up), largest first (down), 16 bytes first (middle). "
+    "On x86-64 the classes from 64 bytes on go before those, but for middle.",
+)
 
 
 @dataclass(frozen=True)
@@ -39,8 +45,3 @@ class Small(Copy):
     bound: int
 
     NESTING = ("bound", "shape", "rt", "order")
-
-
-def of_sets(of_copies: Iterable[Axis], meanings: Mapping[str, str]) -> tuple[Axis, ...]:
-    """The axes of small sets: those of small copies with other words."""
-    return tuple(replace(one, meaning=meanings.get(one.field, one.meaning)) for one in of_copies)

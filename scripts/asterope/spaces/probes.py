@@ -16,11 +16,6 @@ WAYS = ("hot", "produce", "fetch", "cold")
 ROLES = ("threshold", "hot", "cold", "plain")
 
 _LINES = Axis("lines", (2, 4), "How many cache lines of a side it loads from.")
-AXES = (
-    Axis("kind", ("source", "each", "both"), "Which sides of the copy the probe times."),
-    _LINES,
-)
-AXES_OF_SETS = (Axis("kind", ("destination",), "The side of the set that the probe times."), _LINES)
 
 
 @dataclass(frozen=True)
@@ -36,12 +31,15 @@ class Probe(Copy):
     kind: str
     lines: int
 
-    AXES = AXES
+    AXES = (
+        Axis("kind", ("source", "each", "both"), "Which sides of the copy the probe times."),
+        _LINES,
+    )
 
 
 # (Rejected: 8 lines, which take a tenth longer than 4 where they are uncached and told no case
 # apart that 4 did not.)
-SPACE = Space(Probe, Probe("source", 2), ("kind", "lines"), lambda **_: None)
+SPACE = Space(Probe, Probe("source", 2), ("kind", "lines"))
 PROBES = tuple(SPACE.points())
 
 
@@ -52,12 +50,10 @@ class ProbeOfSets(Probe):
     Where these take long, the stores that serve the program at the set's call site go on.
     """
 
-    AXES = AXES_OF_SETS
+    AXES = (Axis("kind", ("destination",), "The side of the set that the probe times."), _LINES)
 
 
-SPACE_OF_SETS = Space(
-    ProbeOfSets, ProbeOfSets("destination", 2), ("kind", "lines"), lambda **_: None
-)
+SPACE_OF_SETS = Space(ProbeOfSets, ProbeOfSets("destination", 2), ("kind", "lines"))
 PROBES_OF_SETS = tuple(SPACE_OF_SETS.points())
 
 # The ways that a probe of each kind can find.

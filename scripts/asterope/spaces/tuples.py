@@ -12,24 +12,46 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, make_dataclass
 from typing import Any, ClassVar
 
-from . import axis
-from .axis import Axis
+from .axis import Axis, Copy, Space
 
-# Up to this size a pipeline moves its first and last bytes, which overlap, and runs no stage
-# (edges.j2). It takes eight registers, as libc does, or more for 256 bytes.
-SHORT_WAY = 256
-_SHORT_WAY_ZMM = 512
 _LINE, _PAGE = 64, 4096
 
+# Axes with the same values and the same words on every architecture.
+PAGES_INTERLEAVED = Axis(
+    "pi",
+    (1, 2, 4),
+    "Pages interleaved: that many neighbouring stretches of 4096 bytes are copied side by "
+    "side. Where missing: 1.",
+    paper=1,
+    extension="pi",
+    mark="PI",
+    words=lambda pi: f"{pi} pages interleaved",
+    legend="pages interleaved",
+)
 
-class _Pipeline(axis.Copy):
+DIRECTION = Axis(
+    "dir",
+    ("up", "down"),
+    "Direction of the copy. Where missing: up.",
+    title="D",
+    paper=1,
+    extension="dir",
+    mark="",
+    words=lambda _: "from the end backward",
+    legend="direction",
+)
+
+
+class _Pipeline(Copy):
     """The base of a variant and of a tuple."""
 
     MARKED: ClassVar[tuple[Axis, ...]]
     VARIANT: ClassVar[type]  # the class of the tuple's variants; a variant's own class
     VECTORS: ClassVar[tuple[str, ...]]  # register types that are plain loads and stores
-    EDGES: ClassVar[tuple[str, ...]]  # register types that move as much as short_way by themselves
-    WHOLE: ClassVar[tuple[str, ...]]  # register types of which one instruction copies all
+    # Register types that move a few bytes by themselves, where others leave that to another type.
+    EDGES: ClassVar[tuple[str, ...]]
+    # Register types of which one instruction, or a sequence that belongs together, does it all.
+    WHOLE: ClassVar[tuple[str, ...]]
 
     @property
     def name(self) -> str:
@@ -47,25 +69,22 @@ class _Pipeline(axis.Copy):
                 words.append(one.mark if is_open else f"{one.mark}{value}")
         return " ".join(words)
 
-    @property
-    def is_whole(self) -> bool:
-        """Whether one instruction does it all, or a sequence that belongs together."""
-        return self.rt in self.WHOLE
+    @classmethod
+    def only_defaults(cls, values: Mapping[str, Any]) -> str:
+        """The defaults of the marked axes in words where some of these values differ from them;
+        else empty."""
+        differ = any(values[one.field] != one.default for one in cls.MARKED)
+        return ", ".join(f"{one.field} {one.default}" for one in cls.MARKED) if differ else ""
 
     @property
-    def extensions(self) -> set[str]:
-        """The extension axes on which it lies beyond the paper's space, by their names."""
-        extended = [one for one in self.AXES if one.extension]
-        return {
-            one.extension
-            for one in extended
-            if getattr(self, one.field) not in one.values[: one.paper]
-        }
+    def is_whole(self) -> bool:
+        return self.rt in self.WHOLE
 
     @property
     def departures(self) -> int:
         """On how many of the extension axes it lies beyond the paper's space."""
-        return len(self.extensions)
+        values = ((one, getattr(self, one.field)) for one in self.AXES if one.extension)
+        return sum(value not in one.values[: one.paper] for one, value in values)
 
     @property
     def marks(self) -> list[int]:
@@ -74,13 +93,8 @@ class _Pipeline(axis.Copy):
         return [value if one.is_number else one.values.index(value) for one, value in values]
 
     @property
-    def is_marked(self) -> bool:
-        """Whether it needs more words or columns than the paper's tuples."""
-        return any(getattr(self, one.field) != one.default for one in self.MARKED)
-
-    @property
     def marked_words(self) -> list[str]:
-        """Its values on these axes in words, the prefetches first."""
+        """What the paper's tuples lack: its values on these axes in words, the prefetches first."""
         return [
             one.words(getattr(self, one.field))
             for one in sorted(self.MARKED, key=lambda one: not one.is_distance)
@@ -96,8 +110,10 @@ class _Pipeline(axis.Copy):
 
     @property
     def short_way(self) -> int:
-        """Bytes up to which it runs no stage; a whole one has no short way."""
-        return _SHORT_WAY_ZMM if self.rt == "ZMM" else SHORT_WAY
+        """Bytes up to which it moves its first and last ones, which overlap, and runs no stage
+        (edges.j2): as much as eight registers, as libc does, or more for 256 bytes. A whole one has
+        no short way."""
+        return 512 if self.rt == "ZMM" else 256
 
     @property
     def acts_above(self) -> int:
@@ -115,52 +131,31 @@ class _Pipeline(axis.Copy):
 
 
 def classes(
-    module: str,
-    axes: tuple[Axis, ...],
-    of_copies: tuple[Axis, ...] = (),
-    *,
-    vectors: tuple[str, ...],
-    whole: tuple[str, ...],
-    edges: tuple[str, ...] | None = None,
-    stem: str = "copy",
+    module: str, axes: tuple[Axis, ...], of_copies: tuple[Axis, ...] = (), **facts: Any
 ) -> Any:
     """The class Tuple of a space, in `module`, and its VARIANT: frozen, with a field for each axis.
 
-    `of_copies`: the axes that the templates ask for, where the space lacks some of them: it has
-    their defaults, and without lt it is one of sets. `vectors`: the register types that are plain
-    loads and stores; `whole`: those of which one instruction, or a sequence that belongs together,
-    does the whole copy; `edges`: those that move a few bytes by themselves, where others leave that
-    to another type; all of `vectors` where it is missing; `stem`: as a Copy has it.
+    `of_copies`: of a set, the axes that the templates ask for, some of which its space lacks: it
+    has their defaults. `facts`: what _Pipeline and Copy declare for the class.
     """
-    variant_axes = tuple(one for one in axes if one.stage in ("", one.field))
     own = [one.field for one in axes]
     lacks = {one.field: one.default for one in of_copies if one.field not in own}
-    if "lt" not in own:
-        lacks |= {"loads": False, "lt": ""}
+    if of_copies:
+        lacks |= {"loads": False, "lt": "", "stem": "set"}
     marked = tuple(one for one in axes if one.mark is not None)
-    shared = {
-        "MARKED": marked,
-        "VECTORS": vectors,
-        "EDGES": vectors if edges is None else edges,
-        "WHOLE": whole,
-        "stem": stem,
-        "__module__": module,
-        **lacks,
-    }
+    shared = {"MARKED": marked, "__module__": module, **lacks, **facts}
 
     def made(name: str, of: tuple[Axis, ...], doc: str) -> Any:
-        fields = [
-            (one.field, type(one.default))
-            if one.mark is None
-            else (one.field, type(one.default), field(default=one.default))
-            for one in of
-        ]
+        fields = []
+        for one in of:  # one with a mark may be left out
+            default = [] if one.mark is None else [field(default=one.default)]
+            fields.append((one.field, type(one.default), *default))
         names = {**shared, "AXES": of, "__doc__": doc}
         return make_dataclass(name, fields, bases=(_Pipeline,), namespace=names, frozen=True)
 
     variant = made(
         "Variant",
-        variant_axes,
+        tuple(one for one in axes if one.stage in ("", one.field)),
         "A tuple without its distances, one function of the tuner; `pw` is 1 where it has one.",
     )
     point = made("Tuple", axes, "One point of the space.")
@@ -169,25 +164,11 @@ def classes(
 
 
 @dataclass(frozen=True)
-class Pipelines(axis.Space):
-    """The pipelines of an operation. `by_rule`: axes whose values the rule looks at by itself, with
-    the others; all others are looked at alone before it."""
-
-    by_rule: tuple[str, ...] = ()
+class Pipelines(Space):
+    """The pipelines of an operation."""
 
     # A candidate does any size from here up; small copies do those below.
     MINIMUM_BYTES: ClassVar[int] = 128
-
-    @property
-    def VALUES(self) -> Mapping[str, tuple[Any, ...]]:
-        """By axis."""
-        return {one.field: one.values for one in self.AXES}
-
-    def why_not(self, **values: Any) -> str | None:
-        """Why the tuple does not exist, or None if it does. Missing axes have their default."""
-        values = {one.field: one.default for one in self.AXES} | values
-        alone = [one for one in self.AXES if one.field not in self.by_rule]
-        return axis.why_outside(alone, values) or self.rule(**values)
 
     def named(self, name: str) -> Any:
         """The tuple of that `name`; None if it does not exist."""
@@ -212,12 +193,10 @@ class Pipelines(axis.Space):
         table = {one.field: one for one in self.AXES}
         # of a distance, the first but 0 stands for all of them
         domains = [table[f].values[: 2 if table[f].is_distance else None] for f in self.nesting]
-        everything = []
         defaults = {one.field: one.default for one in self.AXES}
+        everything = []
         for values in itertools.product(*domains):
-            fields = dict(zip(self.nesting, values))
-            # Each value is one of its axis: the rule decides alone.
-            if self.rule(**{**defaults, **fields}) is None:
-                stages = {f: int(v > 0) for f, v in fields.items() if table[f].is_distance}
-                everything.append(self.Tuple.VARIANT(**{**fields, **stages}))
+            fields = {**defaults, **dict(zip(self.nesting, values))}
+            if self.rule(**fields) is None:
+                everything.append(self.Tuple(**fields).variant)
         return tuple(sorted(everything, key=lambda variant: variant.departures))

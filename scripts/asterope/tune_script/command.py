@@ -16,11 +16,10 @@ from pathlib import Path
 from ..command_line import DONE, run, show
 from ..faults import Failure, one_line
 from ..interrupt import run_in_foreground
+from ..option_words import SEARCH
 from ..preload_link import preloading
 from . import plan
-from .declared import SEARCH, declared
 from .request import Request, read
-from .setup import call, require_success
 
 PROGRAM = "scripts/tune"
 
@@ -32,6 +31,13 @@ _REST = ("asterope-bench", "asterope_record", "asterope_manual")
 def say(text: str) -> None:
     """To stderr: stdout is the tool's own."""
     show(text, sys.stderr)
+
+
+def _require_success(command: Sequence[str | Path]) -> None:
+    """Runs a program. If it fails, it has said why, and its exit code ends this one."""
+    code = run_in_foreground([str(word) for word in command])
+    if code:
+        raise SystemExit(code)
 
 
 def _help(tool: Path) -> int:
@@ -62,7 +68,12 @@ class Course:
     def __init__(self, request: Request) -> None:
         self._request = request
         self._tool = request.build / "asterope-tune"
+        self._generate = [request.build / "asterope-generate", request.profile]
         self._profile = Path(request.profile)
+        self._routine = Path(os.path.abspath(self._profile)).with_name("asterope_memcpy.c")
+        self._library, self._preload = (
+            request.libraries / f"libasterope_{name}.so" for name in ("memcpy", "preload")
+        )
 
     def set_up_and_build(self) -> None:
         request = self._request
@@ -94,20 +105,19 @@ class Course:
         version = _said([self._tool, "--version"]).stdout.partition(" (")[0].strip()
         words = [version, *map(shlex.quote, request.deciding)]
         tuned_with = os.fsencode("".join(f"{word}\n" for word in words))
-        if not request.retune and self._profile.exists() and vouched == tuned_with:
+        if not request.retunes and self._profile.exists() and vouched == tuned_with:
             # A provisional one, too: the same search in the same noise would end as it did.
             checked = _said([self._tool, "check", request.profile])
             if checked.returncode == 0:
                 fits = f"{request.profile} still fits this machine"
                 say(f"{fits}: not searching again (--retune does)")
-                if request.generate:
+                if request.generates:
                     # Rendering is cheap, and the templates may be newer than the routine.
-                    generate = request.build / "asterope-generate"
-                    require_success([generate, request.profile, "-o", self._profile.parent])
+                    _require_success([*self._generate, "-o", self._profile.parent])
                 return False
             reasons = checked.stdout.partition("\n\n")[0]  # the rest does not matter
             say(f"tuning again: {reasons.strip()}")
-        if request.keeps_log and not request.resume:
+        if request.has("--share") and not request.has("--log", "--resume"):
             Path(request.trials).unlink(missing_ok=True)
         with suppress(FileNotFoundError, NotADirectoryError):
             stamp.unlink()  # were the search cut short, it would vouch for the wrong profile
@@ -130,41 +140,39 @@ class Course:
             stamp.write_bytes(tuned_with)
         return True
 
-    def build_the_rest(self, title: str) -> None:
-        self._setup("build_step", title, *_REST)
-
     def compile_routine(self) -> None:
         request = self._request
         self._setup("routine_step", str(self._routine), str(request.libraries))
-        generate = [request.build / "asterope-generate", request.profile, "--preload"]
-        require_success([*generate, self._preload, *request.places, "--quiet"])
+        places = [f"--places={request.values['--places']}"] if request.has("--places") else []
+        _require_success([*self._generate, "--preload", self._preload, *places, "--quiet"])
+
+    def build_the_rest(self) -> None:
+        self._setup("build_step", "building the rest", *_REST)
 
     def compare(self, has_searched: bool) -> None:
         """Prints the comparison with libc, or packs it. A search has ended with one: its table of
         situations is of the finished routine. Another takes two minutes, and says the same."""
-        request = self._request
-        library = request.libraries / "libasterope_memcpy.so"
-        bench = [request.build / "asterope-bench", "--routine", library]
+        request, is_verbose = self._request, self._request.has("--verbose")
+        bench = [request.build / "asterope-bench", "--routine", self._library]
         bench += ["--profile", request.profile, "--suite", "workloads,mix"]
-        bench += [] if request.verbose else ["--brief"]
+        bench += [] if is_verbose else ["--brief"]
         runs = {"bench": bench}
         header = self._routine.with_suffix(".h")
         if header.exists() and "HAS_MEMSET" in header.read_text(errors="replace"):
             runs["memset"] = [*bench, "--operation", "memset"]
-        if request.share:
+        if request.values.get("--share"):
             self._share(runs)
-        elif not request.quiet and (request.verbose or not has_searched):
+        elif not request.has("--quiet") and (is_verbose or not has_searched):
             for command in runs.values():
-                require_success(command)
+                _require_success(command)
 
     def name_all(self) -> None:
         request = self._request
-        library = request.libraries / "libasterope_memcpy.so"
         if request.program:
             kept = sorted(path.name for path in (request.build / "programs").iterdir())
             say(f"the profile of {request.program}: {request.profile}")
             say("programs with libraries of their own: " + "".join(f"{name}/ " for name in kept))
-        say(f"the routine as a library: {library}")
+        say(f"the routine as a library: {self._library}")
         say(f"to try it: {preloading(self._preload, 'YOUR-PROGRAM')}")
 
     def say_doubt(self) -> None:
@@ -180,43 +188,35 @@ class Course:
         with tempfile.TemporaryDirectory() as folder:
             results = [Path(folder, f"{name}.json") for name in runs]
             for command, result in zip(runs.values(), results):
-                require_success([*command, "--json", result])
-            packed = re.sub(r"\.tar\.gz$", "", request.share) + ".tar.gz"
+                _require_success([*command, "--json", result])
+            packed = re.sub(r"\.tar\.gz$", "", request.values["--share"]) + ".tar.gz"
             code = share.main([packed, request.profile, request.trials, *map(str, results)])
             if code:
                 raise SystemExit(code)
 
-    @property
-    def _routine(self) -> Path:
-        return Path(os.path.abspath(self._profile)).with_name("asterope_memcpy.c")
-
-    @property
-    def _preload(self) -> Path:
-        return self._request.libraries / "libasterope_preload.so"
-
     def _setup(self, *words: str) -> None:
-        call(self._request.root, *words)
+        _require_success(self._request.setup_command(*words))
 
 
 def _tune(root: Path, words: Sequence[str]) -> int:
-    request = read(root, words, declared(root / "tuner"))
-    if request.help:
+    request = read(root, words)
+    if request.has("--help"):
         return _help(request.build / "asterope-tune")
-    call(root, "require_writable_checkout")
-    if request.dry_run:
+    _require_success(request.setup_command("require_writable_checkout"))
+    if request.has("--dry-run"):
         show("\n".join(plan.dry_run(request)))
         return DONE
-    if request.searches and not request.quiet:
+    if request.searches and not request.has("--quiet"):
         say(f"{PROGRAM}: {', '.join(plan.work(request))}")
     course = Course(request)
     course.set_up_and_build()
     if not request.searches:
         course.answer()
     has_searched = course.search()
-    if request.generate:
+    if request.generates:
         course.compile_routine()
-    course.build_the_rest("building the rest")
-    if request.generate:
+    course.build_the_rest()
+    if request.generates:
         course.compare(has_searched)
         course.name_all()
     course.say_doubt()

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import time
 
 from ..faults import one_line
 from .request import Request
 from .requirements import requirements
-from .setup import lines_of
 
 # The CPU time of a build on a Zen 3, and about that of a million steps of a loop. 50,000 of Bash's
 # took 0.14 s; Python 3.11 takes a quarter for its own (0.022 and 0.086 s on a Granite Rapids).
@@ -27,52 +27,41 @@ def _build_minutes() -> int:
 def _search_time(request: Request) -> str:
     """Memory bounds the search, not the CPU's speed. The search itself tells the rest of its
     time."""
-    words = " ".join(request.options).replace("=", " ")
-    if "--time-budget" in words:
+    if request.has("--time-budget"):
         return "as long as it may"
-    rigor = words.partition("--rigor ")[2].partition(" ")[0]
-    return {"quick": "1.5 min", "exhaustive": "hours"}.get(rigor, "5 to 10 min")
-
-
-def _build(request: Request) -> list[str]:
-    if (request.build / "asterope-tune").exists():
-        return []
-    return [f"builds asterope-tune ({_build_minutes()} min)"]
+    times = {"quick": "1.5 min", "exhaustive": "hours"}
+    return times.get(request.values.get("--rigor", ""), "5 to 10 min")
 
 
 def work(request: Request) -> list[str]:
     """The parts of the work from the build on."""
+    is_built = (request.build / "asterope-tune").exists()
+    build = [] if is_built else [f"builds asterope-tune ({_build_minutes()} min)"]
     profile = one_line(request.profile)
     if not request.searches:
-        return [*_build(request), f"runs asterope-tune {one_line(' '.join(request.given))}"]
-    last = "compiles the routine" if request.generate else f"writes {profile}"
-    if request.generate and (request.verbose or request.share):
+        return [*build, f"runs asterope-tune {one_line(' '.join(request.given))}"]
+    last = "compiles the routine" if request.generates else f"writes {profile}"
+    if request.generates and request.has("--verbose", "--share"):
         last += " and compares it with libc (2 min)"
-    if not request.retune and os.path.exists(request.profile):
+    if not request.retunes and os.path.exists(request.profile):
         last += f"; where {profile} still fits it does not search"
-        last += ", and compares the routine with libc (2 min)" * request.generate
-    return [*_build(request), f"searches ({_search_time(request)})", last]
-
-
-def _python_packages(request: Request) -> list[str]:
-    """The packages that the set-up would install into .venv."""
-    wanted = requirements(request.root, "tune")
-    stamp = request.root / ".venv" / ".installed-for-tune"
-    there = stamp.read_text(encoding="utf-8").splitlines() if stamp.exists() else []
-    return [] if there == wanted else wanted
+        last += ", and compares the routine with libc (2 min)" * request.generates
+    return [*build, f"searches ({_search_time(request)})", last]
 
 
 def dry_run(request: Request) -> list[str]:
     """The same, with the packages that are missing, and the files that are left."""
     parts = []
-    debian = lines_of(request.root, "all_missing", "tune")
-    if debian:
-        parts.append(f"installs with apt-get, as root or through sudo: {' '.join(debian)}")
-    python = _python_packages(request)
-    if python:
-        parts.append(f"installs into {request.root / '.venv'}: {' '.join(python)}")
+    missing = subprocess.check_output(request.setup_command("all_missing", "tune"), text=True)
+    if missing:
+        debian = " ".join(missing.splitlines())
+        parts.append(f"installs with apt-get, as root or through sudo: {debian}")
+    python, venv = requirements(request.root, "tune"), request.root / ".venv"
+    stamp = venv / ".installed-for-tune"
+    if not stamp.exists() or stamp.read_text(encoding="utf-8").splitlines() != python:
+        parts.append(f"installs into {venv}: {' '.join(python)}")
     parts += work(request)
-    if request.searches and request.generate:
+    if request.searches and request.generates:
         parts.append(
             f"leaves {one_line(request.profile)}, the routine beside it, and its libraries in "
             f"{request.libraries}"

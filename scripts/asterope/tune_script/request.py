@@ -16,12 +16,11 @@ from pathlib import Path
 
 from ..command_line import did_you_mean
 from ..faults import BadInput, one_line
-from ..option_words import LISTS, WORDS
+from ..option_words import OPTIONS, SEARCH, WORDS, options_of
 from ..text_file import open_to_read
-from .declared import SEARCH, Options
 
-# The script's own options, as in `declared`: with the name of their value, "" for a flag.
-OWN = {"--retune": "", "--dry-run": "", "--name": "NAME", "--places": "FILE", "--share": "FILE"}
+# The script's own options, and whether each takes a value.
+OWN = {"--retune": False, "--dry-run": False, "--name": True, "--places": True, "--share": True}
 
 # The loose form of a value, and an example of it: the tool knows more, but only once it is built.
 FORMS = {
@@ -35,35 +34,53 @@ FORMS = {
 }
 _FILES = ("--recording", "--places")
 
+# Generators find the user's and the system's profile: nothing is rendered.
+_NO_SEARCH = ("--version", "--system", "--user")
+
+# Options of a search that cannot change its result.
+_UNDECIDING = ("--no-generate", "--resume", "--quiet", "--verbose")
+
 _TO_HELP = "see scripts/tune --help"
 
 
 @dataclass
 class Request:
-    """The answers of the command line. Names of files are as given."""
+    """The command line. Names of files are as given."""
 
     root: Path
-    help: bool = False
-    dry_run: bool = False
-    retune: bool = False
-    resume: bool = False
-    generate: bool = True
-    quiet: bool = False
-    verbose: bool = False
-    searches: bool = True  # False: the tool only answers a question
-    named: bool = False  # by --name
-    program: str = ""  # whose profile and libraries are kept apart
-    recording: str = ""  # of it
-    profile: str = ""
-    trials: str = ""  # the log of the search
-    share: str = ""  # the file that is packed for others
-    keeps_log: bool = False  # for that
     command: str = SEARCH  # of asterope-tune
-    operands: int = 0  # of that
-    places: list[str] = field(default_factory=list)  # asterope-generate's option for a map
+    values: dict[str, str] = field(default_factory=dict)  # of the options by name; "" of a flag
+    operands: int = 0  # of the command
     given: list[str] = field(default_factory=list)  # for the tool if it only answers
     options: list[str] = field(default_factory=list)  # for its search, without the profile's name
     deciding: list[str] = field(default_factory=list)  # those that can change the result
+    program: str = ""  # whose profile and libraries are kept apart
+    profile: str = ""
+    trials: str = ""  # the log of the search
+
+    def has(self, *options: str) -> bool:
+        """Whether one of them is given."""
+        return not self.values.keys().isdisjoint(options)
+
+    @property
+    def searches(self) -> bool:
+        """False: the tool only answers a question."""
+        return self.command == SEARCH and not self.has(*_NO_SEARCH)
+
+    @property
+    def generates(self) -> bool:
+        return not self.has("--no-generate")
+
+    @property
+    def retunes(self) -> bool:
+        """Whether it searches, whatever profile is there."""
+        return self.has("--retune", "--share", "--resume")
+
+    def setup_command(self, *words: str) -> list[str]:
+        """The command that calls a function of scripts/setup.sh, which installs and builds."""
+        script = 'source "$1/scripts/setup.sh"; "${@:2}"'
+        # The word behind the script is its name, under which setup.sh reports errors.
+        return ["bash", "-euo", "pipefail", "-c", script, "tune", str(self.root), *words]
 
     @property
     def build(self) -> Path:
@@ -75,41 +92,33 @@ class Request:
         return self.build / "programs" / self.program if self.program else self.build
 
 
-def read(root: Path, words: Iterable[str], known: Options) -> Request:
+def read(root: Path, words: Iterable[str]) -> Request:
     """Raises BadInput."""
     request = Request(root)
     rest = iter(words)
     for word in rest:
         if word in ("-h", "--help"):
-            request.help = True
+            request.values["--help"] = ""
             return request
         if len(word) < 2 or word[0] != "-":
-            _take_operand(request, word, known)
+            _take_operand(request, word)
             continue
         name, value = _parted(word)
-        of_command = known[request.command]
-        if name not in OWN and name not in of_command:
-            raise BadInput(
-                f"there is no option {one_line(name)}"
-                f"{did_you_mean(name, [*of_command, *OWN])}: {_TO_HELP}"
-            )
-        takes = OWN.get(name) or of_command.get(name, "")
+        known = {**options_of(request.command), **OWN}
+        if name not in known:
+            hint = did_you_mean(name, known)
+            raise BadInput(f"there is no option {one_line(name)}{hint}: {_TO_HELP}")
         together = [word]
-        if takes and value is None:
+        if known[name] and value is None:
             value = next(rest, None)
             if value is None:
                 raise BadInput(f"{name} needs a value: {_TO_HELP}")
             together.append(value)
-        if not takes and value is not None:
+        if not known[name] and value is not None:
             raise BadInput(f"{name} takes no value: {_TO_HELP}")
-        if takes:
-            _check_value(name, takes, value or "")
-        if name in OWN:
-            _take_own(request, name, value or "", together)
-        else:
-            request.given += together
-            if request.command == SEARCH:
-                _take_option(request, name, value or "", together)
+        if value is not None:
+            _check_value(name, value)
+        _take_option(request, name, value or "", together)
     _complete(request)
     return request
 
@@ -122,65 +131,40 @@ def _parted(word: str) -> tuple[str, str | None]:
     return word[:2], word[2:] or None
 
 
-def _take_operand(request: Request, word: str, known: Options) -> None:
+def _take_operand(request: Request, word: str) -> None:
     if request.command != SEARCH:
         request.operands += 1
         _require_file(request.command, word)
-    elif word in known:
-        request.command, request.searches = word, False
+    elif word in OPTIONS and word != SEARCH:
+        request.command = word
     else:
-        commands = [command for command in known if command != SEARCH]
-        hint = did_you_mean(word, commands)
+        hint = did_you_mean(word, [command for command in OPTIONS if command != SEARCH])
         raise BadInput(f"there is no command {one_line(word)}{hint}: {_TO_HELP}")
     request.given.append(word)
 
 
-def _take_own(request: Request, name: str, value: str, together: list[str]) -> None:
-    if name == "--retune":
-        request.retune = True
-    elif name == "--dry-run":
-        request.dry_run = True
-    elif name == "--name":
-        request.program, request.named = value, True
-    elif name == "--places":
-        request.places = together
-    else:
-        request.share, request.retune = value, True
-
-
 def _take_option(request: Request, name: str, value: str, together: list[str]) -> None:
+    request.values[name] = value
+    if name in OWN:
+        return
+    request.given += together
+    if request.command != SEARCH or name in _NO_SEARCH:
+        return
     if name in ("-o", "--output"):
         if not value:
             raise BadInput("-o needs the name of a file")
         request.profile = value
         return
-    if name in ("--version", "--system", "--user"):
-        # Generators find the user's and the system's profile: nothing is rendered.
-        request.searches = False
-        return
     request.options += together
-    if name == "--no-generate":
-        request.generate = False
-    elif name == "--resume":
-        request.retune = request.resume = True  # the profile that is there does not end a search
-    elif name == "--quiet":
-        request.quiet = True
-    elif name == "--verbose":
-        request.verbose = True
-    else:
+    if name not in _UNDECIDING:
         request.deciding += together
-        if name == "--log":
-            request.trials = value
-        if name == "--recording":
-            # Another recording of the same name is another search.
-            request.recording = value
-            content = _content(value)
-            request.deciding.append(f"{zlib.crc32(content)} {len(content)}")
+    if name == "--recording":  # another one of the same name is another search
+        content = _content(value)
+        request.deciding.append(f"{zlib.crc32(content)} {len(content)}")
 
 
-def _check_value(name: str, takes: str, value: str) -> None:
-    """`takes`: the name of the value in --help."""
-    words = [] if takes in LISTS else WORDS.get(name, "").split()
+def _check_value(name: str, value: str) -> None:
+    words = [] if name == "--only" else WORDS.get(name, "").split()  # that takes several
     if words and "=" not in value and value not in words:  # the tool reads a mix of several
         raise BadInput(
             f"{name}: there is no {one_line(value)}{did_you_mean(value, words)}: "
@@ -206,37 +190,40 @@ def _content(name: str) -> bytes:
 
 
 def _program_of(recording: str) -> str:
-    """The name of the program that was recorded; empty where it has none."""
-    line = rb'^ "program": .*"name": "([^"]*)"}'
+    """The name of the program that was recorded. Raises BadInput."""
+    line = rb'^ "program": .*"name": "([^"]+)"}'
     found = re.search(line, _content(recording), re.MULTILINE)
-    return found[1].decode(errors="replace") if found else ""
+    if not found:
+        raise BadInput(f"--recording {one_line(recording)}: names no program: record anew")
+    return found[1].decode(errors="replace")
 
 
 def _complete(request: Request) -> None:
     """Fills in what follows from several options. Raises BadInput."""
-    if request.recording and not request.named:
-        request.program = _program_of(request.recording)
-        if not request.program:
-            name = one_line(request.recording)
-            raise BadInput(f"--recording {name}: names no program: record anew")
-    is_apart = request.named or bool(request.program)
-    if is_apart and not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_.+-]*", request.program):
+    values = request.values
+    if request.has("--name"):
+        request.program = values["--name"]
+    elif recording := values.get("--recording"):
+        request.program = _program_of(recording)
+    if request.has("--name", "--recording") and not re.fullmatch(
+        r"[A-Za-z0-9_][A-Za-z0-9_.+-]*", request.program
+    ):
         raise BadInput(
             f"--name '{one_line(request.program)}': choose letters, digits, and . _ + - behind the "
             "first"
         )
     apart = Path("programs", request.program) if request.program else Path()
     request.profile = request.profile or str(request.root / "generated" / apart / "profile.json")
-    if request.share and not (request.searches and request.generate):
-        raise BadInput(
-            "--share needs a search and the comparison with libc: leave out the option that stops "
-            "before them"
-        )
-    if request.share and not request.trials:
-        request.keeps_log = True
-        request.options += ["--log", f"{request.profile}.trials"]
-    request.trials = request.trials or f"{request.profile}.trials"
-    if request.searches and request.resume and not os.path.exists(request.trials):
+    request.trials = values.get("--log") or f"{request.profile}.trials"
+    if values.get("--share"):
+        if not (request.searches and request.generates):
+            raise BadInput(
+                "--share needs a search and the comparison with libc: leave out the option that "
+                "stops before them"
+            )
+        if not values.get("--log"):
+            request.options += ["--log", request.trials]
+    if request.searches and request.has("--resume") and not os.path.exists(request.trials):
         raise BadInput(
             f"there is no log {one_line(request.trials)} to resume from: leave out --resume to "
             "start anew"
@@ -246,7 +233,7 @@ def _complete(request: Request) -> None:
     # user's and the system's places.
     if request.command in ("check", "diagnose") and not request.operands and is_there:
         request.given.append(request.profile)
-    if request.searches and request.generate and is_there and not os.path.isfile(request.profile):
+    if request.searches and request.generates and is_there and not os.path.isfile(request.profile):
         raise BadInput(
             f"-o {one_line(request.profile)}: is no regular file, from which a routine could be "
             "built: name one, or stop after the profile with --no-generate"

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from .. import axes, members
+from dataclasses import replace
+
+from .. import members
 from ..axis import Axis, Space
 
 
@@ -19,7 +21,7 @@ class _SmallCopy(members.Small):
             needs=lambda shape: "sve" if shape == "sve" else "",
         ),
         Axis("rt", ("Q", "X"), "What carries 16 to 64 bytes; Q carries more."),
-        axes.ORDER,
+        members.ORDER,
         Axis("bound", (128, 256), "In bytes: larger copies take a pipeline."),
     )
 
@@ -27,14 +29,16 @@ class _SmallCopy(members.Small):
 class _SmallSet(_SmallCopy):
     """One small set."""
 
-    AXES = members.of_sets(
-        _SmallCopy.AXES,
-        {
-            "shape": "How up to 64 bytes are set: stepped (a class for every power of two), "
-            "grouped (few classes, no branch in each), sve (two predicated vectors, for as many "
-            "bytes as they hold).",
-            "bound": "In bytes: larger sets take a pipeline.",
-        },
+    _SHAPE, *_OTHERS, _BOUND = _SmallCopy.AXES
+    AXES = (
+        replace(
+            _SHAPE,
+            meaning="How up to 64 bytes are set: stepped (a class for every power of two), grouped "
+            "(few classes, no branch in each), sve (two predicated vectors, for as many bytes as "
+            "they hold).",
+        ),
+        *_OTHERS,
+        replace(_BOUND, meaning="In bytes: larger sets take a pipeline."),
     )
     loads, stem = False, "set"
 
@@ -62,4 +66,4 @@ class _Overlapping(members.Overlapping):
     )
 
 
-overlapping_copies = Space(_Overlapping, _Overlapping("Q", 128), ("block", "rt"), lambda **_: None)
+overlapping_copies = Space(_Overlapping, _Overlapping("Q", 128), ("block", "rt"))

@@ -12,12 +12,26 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import axes, tuples
+from .. import tuples
 from ..axis import Axis
-from .registers import CLEARS_LINES, MOPS, SVE, VECTORS, needs
+
+MOPS, SVE = "MOPS", "SVE"
+VECTORS = ("Q", SVE)
+
+# As /proc/cpuinfo names them. Every AArch64 CPU has the others.
+_NEEDS = {SVE: "sve", MOPS: "mops"}
+
+# DC ZVA is permitted and clears 64 bytes, as DCZID_EL0 says. No name of /proc/cpuinfo's.
+CLEARS_LINES = "zva64"
 
 _SIZES = (0, *range(2, 15, 2))
 _DISTANCES = tuple(range(0, 31, 2))
+
+
+def needs_of_register(rt: str) -> str:
+    """The CPU feature of a register type; empty for those that every CPU has."""
+    return _NEEDS.get(rt, "")
+
 
 AXES = (
     Axis(
@@ -26,7 +40,7 @@ AXES = (
         "Register type: what carries the data. X: pairs of general registers. Q: pairs of 128-bit "
         "registers. SVE: vectors as long as the CPU has them. MOPS: the instructions cpyfp, cpyfm "
         "and cpyfe.",
-        needs=needs,
+        needs=needs_of_register,
     ),
     Axis("lt", ("T", "NT"), "Load type: T temporal, NT non-temporal (ldnp, ldnt1b)."),
     Axis("st", ("T", "NT"), "Store type: T temporal, NT non-temporal (stnp, stnt1b)."),
@@ -60,7 +74,7 @@ AXES = (
         words=lambda tb: f"blocks of {tb}",
         legend="transfer block in lines (of SVE in vectors)",
     ),
-    axes.PAGES_INTERLEAVED,
+    tuples.PAGES_INTERLEAVED,
     Axis(
         "pw",
         (0, 2, 4, 8, 16, 32),
@@ -87,7 +101,7 @@ AXES = (
         words=lambda _: "dc zva before the stores",
         legend="how lines are cleared before they are stored to",
     ),
-    axes.DIRECTION,
+    tuples.DIRECTION,
 )
 
 # In which order variants are counted, the last one fastest: ties are broken in this order. A new
@@ -97,7 +111,7 @@ _NESTING = ("dir", "clear", "pi", "pw", "tb", "pt", "ps", "st", "lt", "rt")
 # A stretch of 4096 bytes must be whole steps, and a step is at most 8 lines.
 _INTERLEAVED_PREFETCH_SIZES = (2, 4, 8)
 
-Tuple = tuples.classes(__name__, AXES, vectors=VECTORS, whole=(MOPS,), edges=("Q",))
+Tuple = tuples.classes(__name__, AXES, VECTORS=VECTORS, WHOLE=(MOPS,), EDGES=("Q",))
 
 # Loads and stores alone: any AArch64 CPU runs them. They copy where the CPU lacks a feature of the
 # winners, and where noise hid the fastest copy.
@@ -111,18 +125,12 @@ def _prefetch_sizes(rt: str, tb: int, pi: int) -> tuple[int, ...]:
 
 
 def _why_not(rt: str, lt: str, st: str, pt: str, ps: int, pd: int, **marked: Any) -> str | None:
+    tb, pi, pw, clear, direction = (marked[one] for one in ("tb", "pi", "pw", "clear", "dir"))
+    plain = (pi, clear, direction) == (1, "none", "up")
     if rt == MOPS and pt != "none":
         return f"{rt} is one copy: it has only pt none"
-    if rt not in VECTORS and any(marked[one.field] != one.default for one in Tuple.MARKED):
-        only = ", ".join(f"{one.field} {one.default}" for one in Tuple.MARKED)
+    if rt not in VECTORS and (only := Tuple.only_defaults(marked)):
         return f"{rt} has only {only}"
-    return _why_not_marked(rt, lt, st, pt, **marked) or _why_no_prefetch(rt, pt, ps, pd, **marked)
-
-
-def _why_not_marked(
-    rt: str, lt: str, st: str, pt: str, *, pi: int, pw: int, clear: str, dir: str, **_: Any
-) -> str | None:
-    plain = (pi, clear, dir) == (1, "none", "up")
     if rt == SVE and not plain:
         # Their blocks have no length that is known: neither whole lines nor whole pages of them.
         return f"{rt} has only pi 1, clear none, dir up"
@@ -132,16 +140,10 @@ def _why_not_marked(
         return "with lt NT there is only pi 1, pw 0, clear none, dir up"
     if (pw or clear == "zva") and st != "T":
         return "pw is 0 and clear none with st NT"
-    if clear == "zva" and (pi, pw, dir) != (1, 0, "up"):
+    if clear == "zva" and (pi, pw, direction) != (1, 0, "up"):
         return "with clear zva there is only pi 1, pw 0, dir up"
-    if pi > 1 and dir != "up":
+    if pi > 1 and direction != "up":
         return "pages are interleaved only with dir up"
-    return None
-
-
-def _why_no_prefetch(
-    rt: str, pt: str, ps: int, pd: int, *, tb: int, pi: int, **_: Any
-) -> str | None:
     if pt == "none":
         return None if (ps, pd) == (0, 0) else "without prefetch, ps and pd are 0"
     sizes = _prefetch_sizes(rt, tb, pi)

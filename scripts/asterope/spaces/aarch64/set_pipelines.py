@@ -10,8 +10,7 @@ from __future__ import annotations
 from .. import axis, tuples
 from ..axis import Axis
 from .pipelines import AXES as AXES_OF_COPIES
-from .registers import CLEARS_LINES, MOPS, SVE, VECTORS
-from .registers import needs as needs_of_register
+from .pipelines import CLEARS_LINES, MOPS, SVE, VECTORS, needs_of_register
 
 CLEARING = "ZVA"
 
@@ -41,15 +40,7 @@ AXES = (
 # In which order variants are counted, the last one fastest: ties are broken in this order.
 _NESTING = ("pw", "tb", "st", "rt")
 
-Tuple = tuples.classes(
-    __name__,
-    AXES,
-    AXES_OF_COPIES,
-    vectors=VECTORS,
-    whole=(MOPS,),
-    edges=("Q",),
-    stem="set",
-)
+Tuple = tuples.classes(__name__, AXES, AXES_OF_COPIES, VECTORS=VECTORS, WHOLE=(MOPS,), EDGES=("Q",))
 
 # Stores alone: any AArch64 CPU runs them. They set where the CPU lacks a feature of the winners,
 # and where noise hid the fastest set.

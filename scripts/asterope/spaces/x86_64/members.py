@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from .. import axes, members
+from dataclasses import replace
+
+from .. import members
 from ..axis import Axis, Space
-from .registers import VECTORS, needs
+from .pipelines import VECTORS, needs_of_register
 
 # Bytes that 16 registers of XMM hold, and 8 of YMM and ZMM. Beyond, a loop is faster. 600 bytes as
 # twice 512 had 0.72 of the speed of libc's set (Zen 5). As 16 YMM registers, 260 to 420 bytes had
@@ -18,6 +20,10 @@ _MOST_BYTES = {"XMM": 256, "YMM": 256, "YMM16": 256, "MIXED": 512, "ZMM": 512}
 _UPPER = ("ZMM", "YMM16", "MIXED")
 
 
+def _needs(rt: str, more: str = "") -> str:
+    return f"{more}avx512f avx512vl" if rt in _UPPER else needs_of_register(rt)
+
+
 class _SmallCopy(members.Small):
     """One small copy."""
 
@@ -29,14 +35,16 @@ class _SmallCopy(members.Small):
             "classes, no branch in each), clamped (16 bytes or more as grouped, fewer as stepped), "
             "masked (one AVX-512 masked move; masked32, masked16: only up to that many bytes), rep "
             "(rep movsb up to 127 bytes).",
+            needs=lambda shape: "avx512bw avx512f avx512vl bmi2" if "masked" in shape else "",
         ),
         Axis(
             "rt",
             (*VECTORS, "YMM16", "MIXED"),
             "The widest register. YMM16: YMM registers from 16 on, which need no vzeroupper. "
             "MIXED: YMM16 up to 128 bytes, ZMM above.",
+            needs=_needs,
         ),
-        axes.ORDER,
+        members.ORDER,
         Axis("bound", (128, 256, 512), "In bytes: larger copies take a pipeline."),
     )
 
@@ -50,37 +58,25 @@ class _SmallCopy(members.Small):
         """Whether it is wrong where the destination begins within the source: rep movsb is."""
         return self.shape == "rep"
 
-    @property
-    def needs(self) -> tuple[str, ...]:
-        """The CPU features beyond baseline x86-64, as /proc/cpuinfo names them."""
-        if self.masked_bytes:
-            return ("avx512bw", "avx512f", "avx512vl", "bmi2")
-        if self.rt in _UPPER:
-            return ("avx512f", "avx512vl")
-        return ("avx2",) if self.rt == "YMM" else ()
-
 
 class _SmallSet(_SmallCopy):
     """One small set."""
 
-    AXES = members.of_sets(
-        _SmallCopy.AXES,
-        {
-            "shape": "How up to 64 bytes are set: stepped (a class for every power of two), "
-            "grouped (few classes, no branch in each), clamped (16 bytes or more as grouped, fewer "
-            "as stepped), masked (one AVX-512 masked store; masked32, masked16: only up to that "
-            "many bytes), rep (rep stosb up to 127 bytes).",
-            "bound": "In bytes: larger sets take a pipeline.",
-        },
+    _SHAPE, _RT, _ORDER, _BOUND = _SmallCopy.AXES
+    AXES = (
+        replace(
+            _SHAPE,
+            meaning="How up to 64 bytes are set: stepped (a class for every power of two), grouped "
+            "(few classes, no branch in each), clamped (16 bytes or more as grouped, fewer as "
+            "stepped), masked (one AVX-512 masked store; masked32, masked16: only up to that many "
+            "bytes), rep (rep stosb up to 127 bytes).",
+        ),
+        # vpbroadcastb from a general register
+        replace(_RT, needs=lambda rt: _needs(rt, "avx512bw ")),
+        _ORDER,
+        replace(_BOUND, meaning="In bytes: larger sets take a pipeline."),
     )
     loads, stem = False, "set"
-
-    @property
-    def needs(self) -> tuple[str, ...]:
-        """The CPU features beyond baseline x86-64, as /proc/cpuinfo names them."""
-        if self.rt in _UPPER:  # vpbroadcastb from a general register
-            return tuple(sorted({"avx512bw", *super().needs}))
-        return super().needs
 
 
 def _why_no_small(shape: str, rt: str, order: str, bound: int) -> str | None:
@@ -110,7 +106,7 @@ class _Overlapping(members.Overlapping):
     """A copy for buffers that overlap or alias."""
 
     AXES = (
-        Axis("rt", VECTORS, "Register type.", needs=needs),
+        Axis("rt", VECTORS, "Register type.", needs=needs_of_register),
         Axis("block", (128, 256), "Bytes that a turn of the loop moves."),
     )
 

@@ -10,25 +10,33 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import axes, tuples
+from .. import tuples
 from ..axis import Axis
-from .registers import VECTORS
-from .registers import needs as needs_of_register
 
+VECTORS = ("XMM", "YMM", "ZMM")
 DIRECT = "MOVDIR64B"
 
 # One instruction copies everything.
 WHOLE = ("REP_MOVSB", "REP_MOVSQ")
 
+# A loop with 256-bit registers needs AVX2: AVX has no 256-bit movntdqa; one for all is simple.
+_NEEDS = {"YMM": "avx2", "ZMM": "avx512f", DIRECT: "movdir64b"}
+
 _SIZES = (0, *range(2, 15, 2), 16)
 _DISTANCES = tuple(range(0, 31, 2))
+
+
+def needs_of_register(rt: str) -> str:
+    """The CPU feature of a register type; empty for those that every CPU has."""
+    return _NEEDS.get(rt, "")
+
 
 AXES = (
     Axis(
         "rt",
         (*WHOLE, "R64", "MM", *VECTORS, DIRECT),
         "Register type: what carries the data.",
-        needs=lambda rt: "movdir64b" if rt == DIRECT else needs_of_register(rt),
+        needs=needs_of_register,
         paper=7,
         extension="movdir64b",
     ),
@@ -75,7 +83,7 @@ AXES = (
         words=lambda tb: f"blocks of {tb} line{'s' if tb > 1 else ''}",
         legend="transfer block in lines",
     ),
-    axes.PAGES_INTERLEAVED,
+    tuples.PAGES_INTERLEAVED,
     Axis(
         "pw",
         (0, 2, 4, 8, 16, 32),
@@ -105,7 +113,7 @@ AXES = (
         words=lambda pg: f"a byte stored {pg} page{'s' if pg > 1 else ''} ahead",
         legend="page stage: how many pages ahead a byte is stored (0: none)",
     ),
-    axes.DIRECTION,
+    tuples.DIRECTION,
 )
 
 # In which order variants are counted, the last one fastest: ties are broken in this order. A new
@@ -115,7 +123,7 @@ _NESTING = ("pg", "dir", "pi", "pw", "tb", "pt", "ps", "st", "lt", "rt")
 # A stretch of 4096 bytes must be whole steps, and a step is at most 16 lines.
 _INTERLEAVED_PREFETCH_SIZES = (2, 4, 8)
 
-Tuple = tuples.classes(__name__, AXES, vectors=VECTORS, whole=WHOLE)
+Tuple = tuples.classes(__name__, AXES, VECTORS=VECTORS, EDGES=VECTORS, WHOLE=WHOLE)
 
 # Loads and stores alone: any x86-64 CPU runs them, and they are never far behind. They copy where
 # the CPU lacks a feature of the winners, and where noise hid the fastest copy.
@@ -131,51 +139,31 @@ def _prefetch_sizes(tb: int, pi: int) -> tuple[int, ...]:
 
 
 def _why_not(rt: str, lt: str, st: str, pt: str, ps: int, pd: int, **marked: Any) -> str | None:
+    tb, pi, pw, direction = (marked[field] for field in ("tb", "pi", "pw", "dir"))
     if rt in WHOLE and (lt, st, pt) != ("T", "T", "none"):
         return f"{rt} is one instruction: it has only lt T, st T, pt none"
     if lt == "NT" and rt in ("R64", "MM"):
         return f"there is no non-temporal load for {rt}"
-    if rt not in (*VECTORS, DIRECT) and any(
-        marked[one.field] != one.default for one in Tuple.MARKED
-    ):
-        only = ", ".join(f"{one.field} {one.default}" for one in Tuple.MARKED)
+    if rt not in (*VECTORS, DIRECT) and (only := Tuple.only_defaults(marked)):
         return f"{rt} has only {only}"
-    return (
-        _why_not_marked(rt, lt, st, **marked)
-        or _why_no_page_stage(lt, pt, **marked)
-        or _why_no_prefetch(pt, ps, pd, marked["tb"], marked["pi"])
-    )
-
-
-def _why_not_marked(
-    rt: str, lt: str, st: str, *, pi: int, pw: int, dir: str, **_: Any
-) -> str | None:
     if rt == DIRECT and (lt, st) != ("T", "NT"):
         return f"{rt} is a non-temporal store: it has only lt T, st NT"
-    if rt == DIRECT and dir != "up":
+    if rt == DIRECT and direction != "up":
         return f"{rt} has only dir up"
-    if lt == "NT" and (pi, pw, dir) != (1, 0, "up"):
+    if lt == "NT" and (pi, pw, direction) != (1, 0, "up"):
         return "with lt NT there is only pi 1, pw 0, dir up"
     if pw and st != "T":
         return "pw is 0 with st NT, which does not wait for the destination"
-    if pi > 1 and dir != "up":
+    if pi > 1 and direction != "up":
         return "pages are interleaved only with dir up"
-    return None
-
-
-def _why_no_page_stage(lt: str, pt: str, *, pg: int, pi: int, pw: int, **_: Any) -> str | None:
-    if pg and (lt, pt, pi, pw) != ("T", "none", 1, 0):
+    if marked["pg"] and (lt, pt, pi, pw) != ("T", "none", 1, 0):
         return "with a page stage there is only lt T, pt none, pi 1, pw 0"
-    return None
-
-
-def _why_no_prefetch(pt: str, ps: int, pd: int, tb: int, pi: int) -> str | None:
     if pt == "none":
         return None if (ps, pd) == (0, 0) else "without prefetch, ps and pd are 0"
     sizes = _prefetch_sizes(tb, pi)
+    if ps not in sizes and (tb, pi) == (2, 1):
+        return "ps is an even number of cache lines from 2 to 14"
     if ps not in sizes:
-        if (tb, pi) == (2, 1):
-            return "ps is an even number of cache lines from 2 to 14"
         return f"with tb {tb} and pi {pi}, ps is one of {' '.join(map(str, sizes))}"
     if pd not in _DISTANCES:
         return "pd is an even number of cache lines from 0 to 30"

@@ -10,8 +10,7 @@ from __future__ import annotations
 from .. import axis, tuples
 from ..axis import Axis
 from .pipelines import AXES as AXES_OF_COPIES
-from .registers import VECTORS
-from .registers import needs as needs_of_register
+from .pipelines import VECTORS, needs_of_register
 
 CLEARING = "CLZERO"
 
@@ -47,7 +46,7 @@ AXES = (
 # In which order variants are counted, the last one fastest: ties are broken in this order.
 _NESTING = ("pw", "tb", "st", "rt")
 
-Tuple = tuples.classes(__name__, AXES, AXES_OF_COPIES, vectors=VECTORS, whole=WHOLE, stem="set")
+Tuple = tuples.classes(__name__, AXES, AXES_OF_COPIES, VECTORS=VECTORS, EDGES=VECTORS, WHOLE=WHOLE)
 
 # Stores alone: any x86-64 CPU runs them. They set where the CPU lacks a feature of the winners, and
 # where noise hid the fastest set.
