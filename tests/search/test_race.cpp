@@ -72,7 +72,7 @@ TEST(Race, samples_each_as_often_as_asked_in_heats_of_another_order_with_libc_al
             }
         }
         EXPECT_EQ(track.samples().size(), 2u * 120);
-        for (const auto& [what, count] : track.samples()) EXPECT_EQ(count, 4) << what.first;
+        for (const auto& [what, count] : track.samples()) EXPECT_EQ(count, 4) << what.first.index();
         const auto truth = [&](Entrant one) { return std::round(1e9 * track.machine.ratio(one)); };
         EXPECT_TRUE(std::ranges::is_sorted(track.ranked(), std::greater(), truth))
             << "each time was kept with what was timed";
