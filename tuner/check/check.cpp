@@ -18,7 +18,6 @@
 #include "profile/profile.hpp"
 #include "profile/provisional.hpp"
 #include "run/command.hpp"
-#include "space/features.hpp"
 
 namespace asterope {
 
@@ -133,7 +132,7 @@ std::string why_timing_does_not_tell(const std::vector<Part>& parts) {
 Retimed measure(const std::string& path, const Profile& profile, const Machine& machine, int cpu) {
     std::optional<ProfileWinners> winners;
     try {
-        winners.emplace(profile, Features(machine.cpu, {}), why_no_sensing().empty());
+        winners.emplace(profile, granted_features(machine.cpu), why_no_sensing().empty());
     } catch (const BadInput& error) {
         throw BadInput("profile " + path + ": " + error.what());
     }

@@ -16,7 +16,6 @@
 #include "profile/profile.hpp"
 #include "profile/provisional.hpp"
 #include "run/command.hpp"
-#include "space/features.hpp"
 #include "timing/clock.hpp"
 
 namespace asterope {
@@ -82,7 +81,7 @@ void diagnose(const Request& request) {
     const Machine machine = read_machine("/", request.cpu);
     Winners winners;
     if (!request.profile.empty()) {
-        winners = Winners(read_profile(request.profile), Features(machine.cpu, {}));
+        winners = Winners(read_profile(request.profile), granted_features(machine.cpu));
     }
     if (!request.json.empty()) require_writable(request.json);
     std::vector<int> others = allowed_cpus(); // before the process is pinned
