@@ -92,7 +92,7 @@ Profile read_profile(const std::filesystem::path& path) {
 
 Profile parse_profile(std::string_view text, const std::string& what) {
     const auto refuse = [&](const std::string& why) { return BadInput(what + ": " + why); };
-    const nlohmann::ordered_json json = parse_ordered_json(text, what);
+    const nlohmann::ordered_json json = parse_json(text, what);
     const auto field = [&](const char* name) {
         return json.is_object() ? json.value(name, nlohmann::ordered_json())
                                 : nlohmann::ordered_json();
