@@ -7,6 +7,8 @@
 #include "base/text.hpp"
 #include "base/text_file.hpp"
 #include "machine/cpu.hpp"
+#include "profile/field_writer.hpp"
+#include "profile/provisional.hpp"
 
 namespace asterope {
 
@@ -69,6 +71,18 @@ void append_lines(std::string& out, const nlohmann::ordered_json& value, std::si
 }
 
 } // namespace
+
+nlohmann::ordered_json to_json(const Profile& profile) {
+    nlohmann::ordered_json written = {
+        {"format", kProfileFormat}, {"version", kProfileVersion}, {"architecture", kArchitecture}};
+    profile_fields::Writer writer{written};
+    profile_fields::fields(writer, profile);
+    return written;
+}
+
+nlohmann::ordered_json noise_json(const DisturbanceCounts& noise) {
+    return profile_fields::write(noise, 6);
+}
 
 std::string text_of(const Profile& profile) {
     std::string text;
