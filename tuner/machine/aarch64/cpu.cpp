@@ -33,10 +33,6 @@ namespace {
 // registers (Documentation/arch/arm64/cpu-feature-registers.rst).
 constexpr std::uint64_t kHwcapCpuid = 1u << 11, kHwcapSve = 1u << 22;
 
-#ifndef PR_SVE_GET_VL // linux/prctl.h of before 4.15
-constexpr int PR_SVE_GET_VL = 51, PR_SVE_VL_LEN_MASK = 0xffff;
-#endif
-
 std::uint64_t midr_here() {
     std::uint64_t midr;
     __asm__ volatile("mrs %0, midr_el1" : "=r"(midr));
