@@ -19,7 +19,7 @@
  * In operation only one of `explore` pairs of periods is a trial. In the rest all calls take the
  * map or the routine, or libc if that has plainly won more pairs than it lost. The trial then looks
  * at hardly any call. */
-#include "trial_thread.h"
+#include "trial.h"
 
 #include "draw.h"
 #include "instructions.h"
