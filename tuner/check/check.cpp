@@ -169,7 +169,6 @@ void write_json(const std::string& file, const Machine& machine, const std::vect
                                    {"here", part.here}});
     }
     report["results"] = retimed ? retimed->rows : nlohmann::ordered_json::array();
-    report["modes"] = retimed ? retimed->modes : nlohmann::ordered_json::array();
     write_atomically(file, report.dump(2) + '\n');
 }
 
