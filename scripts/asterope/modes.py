@@ -1,5 +1,5 @@
 """Finds and describes samples with two modes, with a histogram: a median between two humps tells of
-neither. The same as tuner/base/modes.cpp."""
+neither."""
 
 from __future__ import annotations
 

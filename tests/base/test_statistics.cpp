@@ -75,6 +75,15 @@ TEST(SignInterval, holds_for_thousands_of_values) {
     }
 }
 
+TEST(ClockStep, is_the_usual_distance_of_values_that_are_not_quite_its_multiples) {
+    std::vector<double> ticks(20, 20e-9);
+    ticks.insert(ticks.end(), 33, 29.9e-9);
+    ticks.insert(ticks.end(), 33, 30.3e-9);
+    ticks.insert(ticks.end(), 14, 40.1e-9);
+    EXPECT_NEAR(clock_step(ticks), 9.8e-9, 0.2e-9);
+    EXPECT_EQ(clock_step({3, 3, 3}), kInfinity);
+}
+
 TEST(GeometricMean, is_of_ratios_and_keeps_the_least) {
     GeometricMean mean;
     EXPECT_EQ(mean.mean(), 1);

@@ -64,7 +64,6 @@ def test_a_whole_run_has_all_sections_in_table_and_report(whole) -> None:
     assert report["machine"]["fingerprint"]
     assert (report["rounds"], report["profile"], report["left_out"]) == (11, True, [])
     assert report["noise"]["rounds"] > 0
-    assert len(report["modes"]) == done.stdout.count(": two modes, ")
     assert [section["name"] for section in report["sections"]] == SECTIONS
     for section in report["sections"]:
         assert f"\n{section['name']}: {section['question']}\n" in done.stdout

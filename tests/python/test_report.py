@@ -22,7 +22,6 @@ from report_samples import (
     log_header,
     log_lines,
     log_text,
-    modes,
     program_trial,
     read,
     run,
@@ -119,12 +118,6 @@ BAD_FILES: dict[str, tuple[Any, str]] = {
     "log with a step of no size": (_log({"step": "pipelines x"}), "line 2"),
     "gzipped": (gzip.compress(b"x"), "is gzipped: unpack it first"),
     "header alone": (_log(), "nothing in there to show yet"),
-    "a diagnosis without two modes": (modes("asterope-diagnosis", "s"), "a sample of two modes"),
-    "a check with bins of no width": (
-        modes("asterope-check", "x libc", "64 KiB", width=0),
-        "modes[0].width: 0 is less than 1e-12: run asterope-tune check --measure --json again",
-    ),
-    "a diagnosis with one bin": (modes("asterope-diagnosis", "s", "x", counts=[9]), "counts"),
     "whole runs with a ratio below 0": (_BELOW_0, _PROVE_AGAIN),
     **{
         f"a trial whose {field} is {value}": ({**program_trial(), field: value}, _PROVE_AGAIN)

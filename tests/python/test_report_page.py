@@ -20,7 +20,6 @@ from report_samples import (
     is_dark_on_light,
     log_lines,
     log_text,
-    modes,
     program_trial,
     read,
     run,
@@ -358,21 +357,6 @@ def test_a_page_of_any_architecture_without_a_machine_says_so(made: Made, archit
     assert "names no machine" in page_of(path).text
     picture = intervals_picture(read(path).profile)
     assert any(of(architecture).pipelines.PLAIN.name in row for row in picture.table.rows)
-
-
-def test_samples_of_two_modes_are_drawn_as_histograms(made: Made) -> None:
-    diagnosis = made.put(modes("asterope-diagnosis", "s", "4 KiB, alone: libc", "8 KiB"), "d.json")
-    check = made.put(modes("asterope-check", "x libc", "memset 64 KiB"), "c.json")
-    calls, rounds = make_sections(read(diagnosis, check))[0].pictures
-    assert list(panels_of(calls)) == ["4 KiB, alone: libc", "8 KiB"]
-    assert "4 KiB, alone: libc: 1.0 s and 1.3 s (61 %)" in calls.caption
-    axes = panels_of(rounds)["memset 64 KiB"]
-    assert [bar.get_height() for bar in axes.patches][:3] == [4, 30, 5]
-    assert axes.patches[1].get_x() == pytest.approx(1.03) and axes.get_xlabel() == "x libc"
-    other = modes("asterope-check", "x libc", "64 KiB")
-    other["machine"] = {"fingerprint": "0" * 16}
-    with pytest.raises(BadInput, match="of another machine"):
-        read(diagnosis, made.put(other, "other.json"))
 
 
 def test_whole_runs_are_drawn_with_their_intervals_and_verdicts(made: Made) -> None:

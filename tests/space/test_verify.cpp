@@ -3,7 +3,6 @@
 
 #include <csignal>
 
-#include "space/features.hpp"
 #include "space/spoiled_copies.hpp"
 #include "support/kinds.hpp"
 #include "support/made_up_variants.hpp"
@@ -114,7 +113,7 @@ TEST(Verify, tries_the_extreme_distances_and_refuses_the_variant_at_all) {
 
 TEST(Verify, passes_the_real_ones_of_any_machine_and_all_that_this_cpu_runs) {
     const auto nothing = [](std::string_view) { return false; };
-    const Features own(read_cpu(), {});
+    const HasFeature own = granted_features(read_cpu());
     std::vector<Candidate> space = paper_space(nothing);
     for (const asterope_variant* v : extension_variants(own)) {
         const bool writes = Candidate{v, 0}.prefetches_destination();

@@ -5,14 +5,13 @@
 #include <vector>
 
 #include "profile/make_profile.hpp"
-#include "space/features.hpp"
 
 namespace asterope {
 
 /// Spaces with these members and no others.
 struct MadeUpSpaces : Spaces {
     explicit MadeUpSpaces(const std::vector<Candidate>& pipelines, const Members& small = {})
-        : Spaces(Features(Cpu(), {}), false, false, Operation::copy, Invalids()) {
+        : Spaces(granted_features(Cpu()), false, false, Operation::copy, Invalids()) {
         space = pipelines;
         kinds = {{find_kind(asterope_copies, "small"), small}};
     }

@@ -87,7 +87,7 @@ inline Findings run_made_up_search(const std::filesystem::path& path, const Tuni
                                    bool examines = false) {
     const Machine machine = made_up_machine();
     const Plan plan(request, machine);
-    const Features features(machine.cpu, plan.options.without);
+    const HasFeature features = granted_features(machine.cpu, plan.options.without);
     Searches searches;
     for (const Operation one : plan.options.operations) {
         const Plan own(one, plan);

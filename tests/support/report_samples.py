@@ -94,16 +94,6 @@ def small_bench() -> dict[str, Any]:
     return results
 
 
-def modes(kind: str, unit: str, *of: str, **changes: Any) -> dict[str, Any]:
-    """A file of diagnose or check, as far as a report reads it."""
-    counts = [4, 30, 5, 0, 0, 0, 0, 0, 0, 6, 50, 5]
-    one = {"unit": unit, "low": 1.02, "high": 1.34, "share": 0.61, "from": 1.0, "width": 0.03}
-    return {
-        **{"format": kind, "version": 1, "machine": good_profile()["machine"]},
-        "modes": [{"of": name, **one, "counts": counts, **changes} for name in of],
-    }
-
-
 Line = dict[str, Any]
 LOG_SIZES = (1024, 65536)
 WINNER = "YMM T NT T0 4 8"  # as in good_profile() at 256 and 512 bytes

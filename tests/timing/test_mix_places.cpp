@@ -2,7 +2,7 @@
 #include <csignal>
 #include <sys/mman.h>
 
-#include "space/features.hpp"
+#include "space/space.hpp"
 #include "support/kinds.hpp"
 #include "timing/made_calls.hpp"
 
@@ -66,7 +66,7 @@ TEST_F(Mix, ends_every_other_source_and_every_other_copy_with_the_page) {
 
 // Or the timing would make the situation go away.
 TEST_F(Mix, touches_no_page_behind_a_page_end_with_any_copy) {
-    const auto space = copies_of(kSmallCopies, Features(read_cpu(), {}));
+    const auto space = copies_of(kSmallCopies, granted_features(read_cpu()));
     const asterope_candidate large = variants(asterope_copies)[0].copy;
     Stopwatch stopwatch = make();
     ASSERT_TRUE(only_stretches_are_there(page_ends_of(stopwatch)));

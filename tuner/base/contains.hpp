@@ -19,7 +19,8 @@ auto* find_in(Range& range, const Value& value, Projection projection = {}) {
     return found == std::ranges::end(range) ? nullptr : &*found;
 }
 
-/// The value beside `key` in a list of pairs. Where the list lacks the key, it gets it, with 0.
+/// The value beside `key` in a list of pairs. Where the list lacks the key, it gets it, with 0 or
+/// an empty list.
 template <class List> auto& entry_in(List& list, const typename List::value_type::first_type& key) {
     auto* known = find_in(list, key, &List::value_type::first);
     return known ? known->second : list.emplace_back(key, 0).second;

@@ -15,7 +15,7 @@ namespace asterope {
 
 namespace {
 
-using nlohmann::json;
+using nlohmann::ordered_json;
 
 /// The error at an index of the text.
 BadInput fault_at(std::string_view text, std::size_t index, const std::string& what,
@@ -51,7 +51,9 @@ std::optional<std::size_t> too_deep(std::string_view text) {
     return std::nullopt;
 }
 
-template <class Json> Json parse(std::string_view text, const std::string& what, std::size_t line) {
+} // namespace
+
+ordered_json parse_json(std::string_view text, const std::string& what, std::size_t line) {
     const auto fault = [&](std::size_t index, const std::string& why) {
         return fault_at(text, index, what, line, why + ": make it anew");
     };
@@ -64,21 +66,22 @@ template <class Json> Json parse(std::string_view text, const std::string& what,
     // A key may not come twice: one program would read the first value, another one the last.
     std::vector<std::set<std::string>> names;
     std::string repeated;
-    const auto note = [&](int, typename Json::parse_event_t event, Json& parsed) {
-        if (event == Json::parse_event_t::object_start) names.emplace_back();
-        if (event == Json::parse_event_t::object_end) names.pop_back();
-        if (event == Json::parse_event_t::key && repeated.empty()) {
-            const auto& name = parsed.template get_ref<const std::string&>();
+    using Event = ordered_json::parse_event_t;
+    const auto note = [&](int, Event event, ordered_json& parsed) {
+        if (event == Event::object_start) names.emplace_back();
+        if (event == Event::object_end) names.pop_back();
+        if (event == Event::key && repeated.empty()) {
+            const auto& name = parsed.get_ref<const std::string&>();
             if (!names.back().insert(name).second) repeated = parsed.dump(-1, ' ', true);
         }
         return true;
     };
     try {
-        Json value = Json::parse(text, note);
+        ordered_json value = ordered_json::parse(text, note);
         if (repeated.empty()) return value;
-    } catch (const json::parse_error& error) {
+    } catch (const ordered_json::parse_error& error) {
         throw fault(error.byte - std::min<std::size_t>(error.byte, 1), damaged);
-    } catch (const json::out_of_range& error) { // which says what, in quotes, and not where
+    } catch (const ordered_json::out_of_range& error) { // which says what, in quotes, and not where
         const std::string_view said = error.what();
         const std::size_t begin = said.find('\'') + 1;
         const std::size_t index = text.find(said.substr(begin, said.rfind('\'') - begin));
@@ -86,17 +89,6 @@ template <class Json> Json parse(std::string_view text, const std::string& what,
     }
     throw BadInput(what + ": " + repeated.substr(0, 40) +
                    " is given twice in one object: make it anew");
-}
-
-} // namespace
-
-json parse_json(std::string_view text, const std::string& what, std::size_t line) {
-    return parse<json>(text, what, line);
-}
-
-nlohmann::ordered_json parse_ordered_json(std::string_view text, const std::string& what,
-                                          std::size_t line) {
-    return parse<nlohmann::ordered_json>(text, what, line);
 }
 
 nlohmann::json part_of(const nlohmann::json& value, const char* pointer) {

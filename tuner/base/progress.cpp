@@ -1,4 +1,5 @@
-// Rewrites one line of stderr, at most five times a second; TimeLeft estimates the rest.
+// Rewrites one line of stderr, at most five times a second. Steps without a rate of their own take
+// the rate of all steps together.
 #include "base/progress.hpp"
 
 #include <algorithm>
@@ -9,6 +10,37 @@
 #include "base/duration_text.hpp"
 
 namespace asterope {
+
+void TimeLeft::done(const std::string& step, double planned, double took) {
+    Step& one = steps_[step];
+    one.done += planned;
+    one.timed += planned;
+    one.took += took;
+}
+
+double TimeLeft::seconds() const {
+    double timed = 0, took = 0, left = 0;
+    for (const auto& [name, step] : steps_) {
+        timed += step.timed;
+        took += step.took;
+    }
+    const double overall = timed > 0 ? took / timed : 1;
+    constexpr double kTelling = 0.05; // of a step: before, its preparing would tell of all of it
+    for (const auto& [name, step] : steps_) {
+        const bool tells = step.timed > 0 && step.timed >= kTelling * step.planned;
+        left += step.left() * (tells ? step.took / step.timed : overall);
+    }
+    return left;
+}
+
+double TimeLeft::share_done() const {
+    double done = 0, all = 0;
+    for (const auto& [name, step] : steps_) {
+        done += step.done;
+        all += step.done + step.left();
+    }
+    return all > 0 ? done / all : 0;
+}
 
 Progress::Progress(bool quiet)
     : visible_(!quiet && isatty(STDERR_FILENO)), since_(Clock::now()), shown_(since_) {}
@@ -23,10 +55,6 @@ void Progress::enter(std::string step) {
     if (!step_.empty()) left_.done(step_, 0, std::chrono::duration<double>(now - since_).count());
     step_ = std::move(step);
     since_ = now;
-}
-
-void Progress::label(std::string text) {
-    label_ = std::move(text);
 }
 
 void Progress::advance(double planned, bool recorded) {

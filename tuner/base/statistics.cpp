@@ -71,6 +71,19 @@ std::string ratio_text(const Estimate& ratio) {
     return formatted("%.2f %s", ratio.median, range_text(ratio).c_str());
 }
 
+double clock_step(const std::vector<double>& sorted) {
+    std::vector<double> steps;
+    for (std::size_t i = sorted.size(); i > 1; --i) {
+        const double step = sorted[i - 1] - sorted[i - 2];
+        if (step > 1e-9 * sorted[i - 1]) {
+            steps.push_back(step);
+        } else if (!steps.empty()) { // the same value again has the same way to go
+            steps.push_back(steps.back());
+        }
+    }
+    return steps.empty() ? std::numeric_limits<double>::infinity() : median(std::move(steps));
+}
+
 void GeometricMean::add(double ratio) {
     logs_ += std::log(ratio);
     least_ = std::min(least_, ratio);

@@ -38,6 +38,10 @@ std::string range_text(const Estimate& ratio);
 /// "1.00 (0.98..1.02)".
 std::string ratio_text(const Estimate& ratio);
 
+/// How far it usually is from a value to the next one that differs: a clock's step, whose values
+/// may differ in the last digits besides. Infinite of equal ones.
+double clock_step(const std::vector<double>& sorted);
+
 /// Ratios above 0, gathered for their geometric mean and the least of them.
 class GeometricMean {
   public:

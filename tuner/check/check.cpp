@@ -18,7 +18,6 @@
 #include "profile/profile.hpp"
 #include "profile/provisional.hpp"
 #include "run/command.hpp"
-#include "space/features.hpp"
 
 namespace asterope {
 
@@ -133,7 +132,7 @@ std::string why_timing_does_not_tell(const std::vector<Part>& parts) {
 Retimed measure(const std::string& path, const Profile& profile, const Machine& machine, int cpu) {
     ProfileWinners winners;
     try {
-        winners = winners_of(profile, Features(machine.cpu, {}), why_no_sensing().empty());
+        winners = winners_of(profile, granted_features(machine.cpu), why_no_sensing().empty());
     } catch (const BadInput& error) {
         throw BadInput("profile " + path + ": " + error.what());
     }
@@ -170,7 +169,6 @@ void write_json(const std::string& file, const Machine& machine, const std::vect
                                    {"here", part.here}});
     }
     report["results"] = retimed ? retimed->rows : nlohmann::ordered_json::array();
-    report["modes"] = retimed ? retimed->modes : nlohmann::ordered_json::array();
     write_atomically(file, report.dump(2) + '\n');
 }
 

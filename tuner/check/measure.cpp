@@ -6,7 +6,6 @@
 
 #include "base/error.hpp"
 #include "base/interrupt.hpp"
-#include "base/modes.hpp"
 #include "base/text.hpp"
 #include "check/profile_winners.hpp"
 #include "machine/affinity.hpp"
@@ -62,11 +61,7 @@ void tell(int label, const ProfileWinner& winner, const PresentResult& now, Reti
                 winner.tuned.ratio, ratio_text(now.ratio).c_str(), winner.tuned.lead,
                 now.lead ? ratio_text(*now.lead).c_str() : "none", now.floor.median, verdict,
                 winner.holder.name.c_str());
-    const ToldModes modes = modes_told(winner.label, now.rounds, "x libc",
-                                       [](double ratio) { return formatted("%.2f", ratio); });
-    for (const std::string& line : modes.lines) std::printf("  %s\n", line.c_str());
     std::fflush(stdout);
-    if (!modes.json.is_null()) retimed.modes.push_back(modes.json);
     retimed.rows.push_back({{"of", winner.label},
                             {"copy", winner.holder.name},
                             {"ratio", estimate_json(now.ratio)},

@@ -68,8 +68,8 @@ struct Retimed {
     std::string fallen = {};    ///< the labels of those that do not hold: "64 KiB, memset 1 KiB"
     std::string disturbed = {}; ///< why its rounds say nothing; empty where they do
 
-    /// For --json: a row for each winner, and the report on samples with two modes.
-    nlohmann::ordered_json rows = nlohmann::ordered_json::array(), modes = rows;
+    /// For --json: a row for each winner.
+    nlohmann::ordered_json rows = nlohmann::ordered_json::array();
 };
 
 /// The one line of the conclusion, without its end, and whether the profile is stale. After too few

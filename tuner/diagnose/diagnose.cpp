@@ -16,7 +16,6 @@
 #include "profile/profile.hpp"
 #include "profile/provisional.hpp"
 #include "run/command.hpp"
-#include "space/features.hpp"
 #include "timing/clock.hpp"
 
 namespace asterope {
@@ -82,7 +81,7 @@ void diagnose(const Request& request) {
     const Machine machine = read_machine("/", request.cpu);
     Winners winners;
     if (!request.profile.empty()) {
-        winners = Winners(read_profile(request.profile), Features(machine.cpu, {}));
+        winners = Winners(read_profile(request.profile), granted_features(machine.cpu));
     }
     if (!request.json.empty()) require_writable(request.json);
     std::vector<int> others = allowed_cpus(); // before the process is pinned
@@ -101,7 +100,7 @@ void diagnose(const Request& request) {
                 winners.empty() ? "libc's memcpy alone" : "libc's memcpy and the profile's winners",
                 rounds);
     for (const std::string& line : winners.left_out()) std::printf("left out: %s\n", line.c_str());
-    auto reports = nlohmann::ordered_json::array(), modes = reports;
+    auto reports = nlohmann::ordered_json::array();
     TimingsBy source{DisturbanceMonitor(cpu)};
     RunTimings timings(false);
     timings.go_on_with(source);
@@ -115,7 +114,6 @@ void diagnose(const Request& request) {
         std::printf("\n%s", to_text(section).c_str());
         std::fflush(stdout);
         reports.push_back(to_json(section));
-        modes.insert(modes.end(), section.modes.begin(), section.modes.end());
     }
     if (!request.json.empty()) {
         const nlohmann::ordered_json report = {
@@ -128,8 +126,7 @@ void diagnose(const Request& request) {
             {"profile", !request.profile.empty()},
             {"left_out", winners.left_out()},
             {"noise", noise_json(timings.disturbed_rounds().facts())},
-            {"sections", reports},
-            {"modes", modes}};
+            {"sections", reports}};
         write_atomically(request.json, report.dump(2) + '\n');
     }
     timings.disturbed_rounds().warn("these figures are");

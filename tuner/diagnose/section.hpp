@@ -32,8 +32,6 @@ struct Section {
     std::vector<std::vector<std::string>> cells =
         {}; ///< of the table: the first column names the row
     nlohmann::ordered_json rows = nlohmann::ordered_json::array(); ///< all measurements
-    /// The samples with two modes, as modes_told() has them.
-    nlohmann::ordered_json modes = nlohmann::ordered_json::array();
     std::vector<std::string> notes = {}; ///< notes that the reader needs
     std::string verdict = {};            ///< one sentence
     std::string skipped = {};            ///< why nothing was measured; empty where something was

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "base/contains.hpp"
 #include "machine/system_text.hpp"
 
 namespace asterope {
@@ -148,23 +149,15 @@ std::vector<CpuKind> arm_cpu_kinds(const fs::path& root) {
         cpus.push_back(small_number(name.substr(3)));
     }
     std::ranges::sort(cpus);
-    std::vector<std::uint64_t> midrs;
-    std::vector<std::vector<int>> of_kind;
+    std::vector<std::pair<std::uint64_t, std::vector<int>>> cpus_of;
     for (const int cpu : cpus) {
         const auto midr = midr_in_sysfs(root, cpu);
-        if (!midr) continue; // offline
-        const auto found = std::ranges::find(midrs, *midr);
-        const auto kind = static_cast<std::size_t>(found - midrs.begin());
-        if (found == midrs.end()) {
-            midrs.push_back(*midr);
-            of_kind.emplace_back();
-        }
-        of_kind[kind].push_back(cpu);
+        if (midr) entry_in(cpus_of, *midr).push_back(cpu); // others are offline
     }
     std::vector<CpuKind> kinds;
-    if (midrs.size() < 2) return kinds;
-    for (std::size_t i = 0; i < midrs.size(); ++i)
-        kinds.push_back({decode_midr(midrs[i]).brand, cpu_list(of_kind[i])});
+    if (cpus_of.size() < 2) return kinds;
+    for (const auto& [midr, own] : cpus_of)
+        kinds.push_back({decode_midr(midr).brand, cpu_list(own)});
     return kinds;
 }
 

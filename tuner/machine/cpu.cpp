@@ -1,11 +1,9 @@
 // The functions that are the same on every processor.
 #include "machine/cpu.hpp"
 
-#ifdef __linux__
 #include <sys/prctl.h>
 
 #include "base/contains.hpp"
-#endif
 
 namespace asterope {
 
@@ -14,12 +12,8 @@ bool has_feature(const Cpu& cpu, std::string_view name) {
 }
 
 bool counter_forbidden() {
-#ifdef PR_GET_TSC
     int mode = PR_TSC_ENABLE;
     return prctl(PR_GET_TSC, &mode) == 0 && mode != PR_TSC_ENABLE;
-#else
-    return false;
-#endif
 }
 
 std::string why_no_sensing() {

@@ -75,11 +75,6 @@ std::optional<Structure> take_structure(std::string_view& table) {
     return structure;
 }
 
-/// Whether a module is plugged in there.
-bool is_populated(const Structure& device) {
-    return device.number(0x0c, 2) != 0;
-}
-
 /// In megatransfers a second, 0 where it is not known: at `word`, or where that is full, at `more`.
 int speed_at(const Structure& device, std::size_t word, std::size_t more) {
     std::uint32_t speed = device.number(word, 2);
@@ -155,7 +150,8 @@ MemoryModules parse_smbios(std::string_view table) {
     std::set<std::string> channels;
     while (const std::optional<Structure> device = take_structure(table)) {
         if (device->type() == kEndOfTable) break;
-        if (device->type() != kMemoryDevice || !is_populated(*device)) continue;
+        const bool is_empty = device->number(0x0c, 2) == 0; // no module is plugged in there
+        if (device->type() != kMemoryDevice || is_empty) continue;
         const auto number = static_cast<int>(device->number(0x12, 1));
         const MemoryType* type = find_in(kTypes, number, &MemoryType::number);
         if (!type) continue;

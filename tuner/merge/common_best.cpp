@@ -32,7 +32,7 @@ OperationSearch search_of(const std::vector<MergeSource>& sources, Operation ope
         if (place(search.rigor) < place(plan.rigor.name)) plan.rigor = parse_rigor(search.rigor);
     }
     return {plan,
-            Spaces(Features(machine.cpu, {}), facts_of(operation).has_entry_points, false,
+            Spaces(granted_features(machine.cpu), facts_of(operation).has_entry_points, false,
                    operation, Spaces::Invalids()),
             {}};
 }

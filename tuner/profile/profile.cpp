@@ -7,6 +7,8 @@
 #include "base/text.hpp"
 #include "base/text_file.hpp"
 #include "machine/cpu.hpp"
+#include "profile/field_writer.hpp"
+#include "profile/provisional.hpp"
 
 namespace asterope {
 
@@ -70,6 +72,18 @@ void append_lines(std::string& out, const nlohmann::ordered_json& value, std::si
 
 } // namespace
 
+nlohmann::ordered_json to_json(const Profile& profile) {
+    nlohmann::ordered_json written = {
+        {"format", kProfileFormat}, {"version", kProfileVersion}, {"architecture", kArchitecture}};
+    profile_fields::Writer writer{written};
+    profile_fields::fields(writer, profile);
+    return written;
+}
+
+nlohmann::ordered_json noise_json(const DisturbanceCounts& noise) {
+    return profile_fields::write(noise, 6);
+}
+
 std::string text_of(const Profile& profile) {
     std::string text;
     append_lines(text, to_json(profile), 0);
@@ -92,7 +106,7 @@ Profile read_profile(const std::filesystem::path& path) {
 
 Profile parse_profile(std::string_view text, const std::string& what) {
     const auto refuse = [&](const std::string& why) { return BadInput(what + ": " + why); };
-    const nlohmann::ordered_json json = parse_ordered_json(text, what);
+    const nlohmann::ordered_json json = parse_json(text, what);
     const auto field = [&](const char* name) {
         return json.is_object() ? json.value(name, nlohmann::ordered_json())
                                 : nlohmann::ordered_json();

@@ -224,18 +224,10 @@ concept Named = List<T> && requires {
     typename T::value_type::second_type;
 } && !std::same_as<typename T::value_type::second_type, std::string>;
 
-struct AnyField {
-    void operator()(const char*, const auto&) {}
-    void needed(const char*, const auto&) {}
-    void unless_default(const char*, const auto&) {}
-    void measured(const char*, const auto&) {}
-    void positive(const char*, const auto&) {}
-    void part(const char*, const auto&) {}
-    void now_of(Operation, ChoiceKind) {}
-};
+struct Writer;
 
 template <class T>
-concept Structure = requires(AnyField& f, T& value) {
+concept Structure = requires(Writer& f, T& value) {
     fields(f, value);
 };
 

@@ -15,15 +15,6 @@ namespace profile_fields {
 
 namespace {
 
-void require_printable_parts(const Json& value, const Place& place) {
-    if (value.is_string()) require_printable(value.get<std::string>(), place);
-    if (!value.is_structured()) return;
-    for (const auto& [name, part] : value.items()) {
-        require_printable(name, place.at(name));
-        require_printable_parts(part, place.at(name));
-    }
-}
-
 // --- What no field by itself can be wrong in; scripts/asterope/profile/checks.py says the same ---
 
 /// The sizes of one operation, kind and intent join: (0, a], (a, b], ...
@@ -127,19 +118,6 @@ void require_printable(const std::string& text, const Place& place) {
     if (!std::ranges::all_of(text, printable)) {
         throw place.fault("not all printable ASCII");
     }
-}
-
-void require_machine(const Json& value, const Place& place) {
-    if (!value.is_object()) throw place.expected(value, "an object");
-    require_printable_parts(value, place);
-    for (const char* name : {"cpu", "memory", "libc_thresholds"}) {
-        const auto part = value.find(name);
-        if (part == value.end() || part->is_object()) continue;
-        throw place.at(name).expected(*part, "an object");
-    }
-    const auto caches = value.find("caches");
-    if (caches == value.end() || caches->is_array()) return;
-    throw place.at("caches").expected(*caches, "an array");
 }
 
 const asterope_copy* find_probe(const Json& value, const Place& place) {

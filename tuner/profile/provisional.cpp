@@ -17,24 +17,6 @@ constexpr double kWideFloor = 1.25;
 /// fifth.
 constexpr double kBearableShare = 0.25;
 
-/// The parts of the profile that noise may have decided.
-struct Doubts {
-    std::size_t undecided = 0, cells = 0, wide = 0;
-};
-
-Doubts doubts_of(const Profile& profile) {
-    Doubts doubts;
-    for (const Choice& one : profile.choices) {
-        if (one.kind != ChoiceKind::pipelines && one.kind != ChoiceKind::small) continue;
-        doubts.undecided += one.undecided;
-        doubts.cells += one.noise_floor.size();
-        for (const auto& [workload, floor] : one.noise_floor) {
-            doubts.wide += floor.high > kWideFloor || floor.low * kWideFloor < 1;
-        }
-    }
-    return doubts;
-}
-
 } // namespace
 
 void decide_whether_provisional(Profile& profile) {
@@ -44,15 +26,23 @@ void decide_whether_provisional(Profile& profile) {
         noise.reason += (noise.reason.empty() ? "" : ", and ") + reason;
         noise.provisional = true;
     };
-    const Doubts doubts = doubts_of(profile);
-    if (doubts.undecided > 0) {
-        add(std::to_string(doubts.undecided) +
-            (doubts.undecided == 1 ? " winner is the plain copy, as noise hid a better one"
-                                   : " winners are the plain copy, as noise hid better ones"));
+    std::size_t undecided = 0, cells = 0, wide = 0;
+    for (const Choice& one : profile.choices) {
+        if (one.kind != ChoiceKind::pipelines && one.kind != ChoiceKind::small) continue;
+        undecided += one.undecided;
+        cells += one.noise_floor.size();
+        for (const auto& [workload, floor] : one.noise_floor) {
+            wide += floor.high > kWideFloor || floor.low * kWideFloor < 1;
+        }
     }
-    if (static_cast<double>(doubts.wide) > kBearableShare * static_cast<double>(doubts.cells)) {
-        add("libc differed from itself by more than 25 % in " + std::to_string(doubts.wide) +
-            " of " + std::to_string(doubts.cells) + " cells");
+    if (undecided > 0) {
+        add(std::to_string(undecided) +
+            (undecided == 1 ? " winner is the plain copy, as noise hid a better one"
+                            : " winners are the plain copy, as noise hid better ones"));
+    }
+    if (static_cast<double>(wide) > kBearableShare * static_cast<double>(cells)) {
+        add("libc differed from itself by more than 25 % in " + std::to_string(wide) + " of " +
+            std::to_string(cells) + " cells");
     }
 }
 

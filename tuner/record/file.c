@@ -213,11 +213,7 @@ int open_file(void)
     header->file_bytes = bytes;
     header->period = process.period;
     header->slots = 1;
-    header->others.sanitizer = others.sanitizer;
-    put_text(header->others.program, others.program);
-    put_text(header->others.first, others.first);
-    put_text(header->others.next, others.next);
-    put_text(header->others.routine, others.routine);
+    plain_copy_up(&header->others, &others, sizeof others);
     header->started_realtime_ns = (int64_t)clock_ns(CLOCK_REALTIME);
     const size_t slots_end = bytes < sizeof *mapped ? bytes : sizeof *mapped;
     process.slots_room =

@@ -48,13 +48,6 @@ RARE static void *unrecorded(void *destination, const void *source, size_t bytes
     return (char *)destination + (function == RAW_MEMPCPY ? bytes : 0);
 }
 
-/* Counts the call. Returns whether it is sampled. */
-INLINED int is_due(struct raw_cells *counted, int function, size_t bytes)
-{
-    return __builtin_expect(add_is_negative(&counted->cell[function][size_class(bytes)], RAW_CALL),
-                            0);
-}
-
 INLINED void *called(void *destination, const void *source, size_t bytes, int function)
 {
     any_function *easy = __atomic_load_n(&trial.easy[function], __ATOMIC_RELAXED);
@@ -63,40 +56,12 @@ INLINED void *called(void *destination, const void *source, size_t bytes, int fu
     any_function *next = recorded_function[function];
     if (__builtin_expect(!next, 0)) return unrecorded(destination, source, bytes, function);
     struct raw_cells *counted = thread.counted;
-    if (is_due(counted, function, bytes))
+    int64_t *cell = &counted->cell[function][size_class(bytes)];
+    if (__builtin_expect(add_is_negative(cell, RAW_CALL), 0)) /* it is sampled */
         return record_call(destination, source, bytes, function, counted);
     return carry_out(next, destination, source, bytes, function);
 }
 
-INLINED void *filled(void *destination, int value, size_t bytes)
-{
-    return called(destination, (const void *)(intptr_t)value, bytes, RAW_MEMSET);
-}
-
-EXPORTED void *memcpy(void *restrict destination, const void *restrict source, size_t bytes)
-{
-    return called(destination, source, bytes, RAW_MEMCPY);
-}
-
-EXPORTED void *memmove(void *destination, const void *source, size_t bytes)
-{
-    return called(destination, source, bytes, RAW_MEMMOVE);
-}
-
-EXPORTED void *mempcpy(void *restrict destination, const void *restrict source, size_t bytes)
-{
-    return called(destination, source, bytes, RAW_MEMPCPY);
-}
-
-EXPORTED void *__mempcpy(void *restrict destination, const void *restrict source, size_t bytes)
-    __attribute__((alias("mempcpy")));
-
-EXPORTED void *memset(void *destination, int value, size_t bytes)
-{
-    return filled(destination, value, bytes);
-}
-
-/* -D_FORTIFY_SOURCE calls these. `room`: the size of the destination, as the compiler knows it. */
 void __chk_fail(void) __attribute__((noreturn, weak)); /* other libcs lack it */
 __attribute__((noreturn, cold)) static void fail(void)
 {
@@ -104,29 +69,26 @@ __attribute__((noreturn, cold)) static void fail(void)
     abort();
 }
 
-EXPORTED void *__memcpy_chk(void *destination, const void *source, size_t bytes, size_t room)
-{
-    if (__builtin_expect(bytes > room, 0)) fail();
-    return called(destination, source, bytes, RAW_MEMCPY);
-}
+/* A function, and that which -D_FORTIFY_SOURCE calls. `room`: the size of the destination, as the
+ * compiler knows it. `second` declares the second argument, which is passed on as `source`. */
+#define INTERPOSED(name, second, source, number)                                                   \
+    EXPORTED void *name(void *destination, second, size_t bytes)                                   \
+    {                                                                                              \
+        return called(destination, source, bytes, number);                                         \
+    }                                                                                              \
+    EXPORTED void *__##name##_chk(void *destination, second, size_t bytes, size_t room)            \
+    {                                                                                              \
+        if (__builtin_expect(bytes > room, 0)) fail();                                             \
+        return called(destination, source, bytes, number);                                         \
+    }
 
-EXPORTED void *__memmove_chk(void *destination, const void *source, size_t bytes, size_t room)
-{
-    if (__builtin_expect(bytes > room, 0)) fail();
-    return called(destination, source, bytes, RAW_MEMMOVE);
-}
+INTERPOSED(memcpy, const void *source, source, RAW_MEMCPY)
+INTERPOSED(memmove, const void *source, source, RAW_MEMMOVE)
+INTERPOSED(mempcpy, const void *source, source, RAW_MEMPCPY)
+INTERPOSED(memset, int value, (const void *)(intptr_t)value, RAW_MEMSET)
 
-EXPORTED void *__mempcpy_chk(void *destination, const void *source, size_t bytes, size_t room)
-{
-    if (__builtin_expect(bytes > room, 0)) fail();
-    return called(destination, source, bytes, RAW_MEMPCPY);
-}
-
-EXPORTED void *__memset_chk(void *destination, int value, size_t bytes, size_t room)
-{
-    if (__builtin_expect(bytes > room, 0)) fail();
-    return filled(destination, value, bytes);
-}
+EXPORTED void *__mempcpy(void *destination, const void *source, size_t bytes)
+    __attribute__((alias("mempcpy")));
 
 /* A program that restricts its own system calls may be killed for one of ours. Its filter cannot be
  * asked about, so the call that sets it is the sign. Strict seccomp forbids the time stamp, too. */

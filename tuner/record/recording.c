@@ -4,7 +4,7 @@
 
 #include "draw.h"
 #include "instructions.h"
-#include "trial_thread.h"
+#include "trial.h"
 
 #include <dlfcn.h>
 #include <errno.h>

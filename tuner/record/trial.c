@@ -19,7 +19,7 @@
  * In operation only one of `explore` pairs of periods is a trial. In the rest all calls take the
  * map or the routine, or libc if that has plainly won more pairs than it lost. The trial then looks
  * at hardly any call. */
-#include "trial_thread.h"
+#include "trial.h"
 
 #include "draw.h"
 #include "instructions.h"
@@ -234,20 +234,15 @@ static void *carry_out_measured(struct trial_place *place, any_function *way, vo
 
 /* --- The slow path --- */
 
+/* The other fields are still zero. */
 static int claim(void)
 {
     tried.table = claim_table();
-    if (!tried.table) {
-        tried.is_idle = 1;
-        return 0;
-    }
-    tried.last = NULL;
+    tried.is_idle = !tried.table;
+    if (tried.is_idle) return 0;
     tried.random = mixed(trial.seed + thread.id);
     tried.period = __atomic_load_n(&trial.period, __ATOMIC_ACQUIRE);
-    tried.calls = tried.at = tried.touched_places = 0;
     tried.gap = 1;
-    tried.is_long = 0;
-    tried.ticks = tried.timed = 0;
     return 1;
 }
 

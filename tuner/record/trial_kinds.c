@@ -14,7 +14,7 @@
  * One of five processes has its places change their ways by themselves instead. These tell the best
  * way of each place. If a map is judged, a third of the processes takes it, and none tries its
  * places. */
-#include "trial_thread.h"
+#include "trial.h"
 
 #include "draw.h"
 

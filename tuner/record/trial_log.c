@@ -56,10 +56,12 @@ static int has_room(void)
 }
 
 /* Several threads may do this at the same time: all of them write the same. */
-static void begin_file(struct trial_header *header)
+int begin_trial_file(void)
 {
+    if (!has_room()) return 0;
+    struct trial_header *header = &trial_file()->header;
     trial.is_begun = 1;
-    if (header->version) return;
+    if (header->version) return 1;
     if (!trial.has_counter) flag(TRIAL_NO_COUNTER);
     if (trial.failed) flag(TRIAL_NO_WAY);
     header->alone = trial.alone;
@@ -67,12 +69,6 @@ static void begin_file(struct trial_header *header)
     header->kind = trial.kind;
     put_text(header->magic, TRIAL_MAGIC);
     __atomic_store_n(&header->version, TRIAL_VERSION, __ATOMIC_RELEASE);
-}
-
-int begin_trial_file(void)
-{
-    if (!has_room()) return 0;
-    begin_file(&trial_file()->header);
     return 1;
 }
 
@@ -81,11 +77,8 @@ void tell_of_no_counter(void) { flag(TRIAL_NO_COUNTER); }
 struct trial_thread *claim_table(void)
 {
     if (!thread.slot && !claim_slot()) return NULL;
-    struct trial_file *file = trial_file();
-    if (!has_room()) return NULL;
-    begin_file(&file->header);
-    if (trial.failed || !trial.has_counter) return NULL;
-    struct trial_thread *table = &file->thread[thread.slot_number];
+    if (!begin_trial_file() || trial.failed || !trial.has_counter) return NULL;
+    struct trial_thread *table = &trial_file()->thread[thread.slot_number];
     if (thread.slot_number >= TRIAL_THREADS ||
         process.file->header.owners[thread.slot_number] != thread.id) {
         flag(TRIAL_THREADS_FULL);

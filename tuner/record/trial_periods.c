@@ -1,6 +1,6 @@
 /* The trial's periods, and the booking of those in which all places go the same way: see
  * trial.c. */
-#include "trial_thread.h"
+#include "trial.h"
 
 #include "draw.h"
 #include "instructions.h"

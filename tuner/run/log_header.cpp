@@ -1,7 +1,6 @@
 // One list of fields for each structure serves the reader and the writer.
 #include "run/log_header.hpp"
 
-#include "base/error.hpp"
 #include "machine/cpu.hpp"
 #include "profile/field_reader.hpp"
 #include "profile/field_writer.hpp"
@@ -92,7 +91,6 @@ LogHeader log_header_of(const nlohmann::ordered_json& json) {
     LogHeader header;
     Reader::read_object(json, {}, [&](Reader& reader) { profile_fields::fields(reader, header); },
                         {"format", "version", "architecture"});
-    machine_of(header);
     require_log_schema(json);
     return header;
 }
@@ -100,17 +98,12 @@ LogHeader log_header_of(const nlohmann::ordered_json& json) {
 Machine machine_of(const LogHeader& header) {
     const nlohmann::json& json = header.machine;
     Machine machine;
-    try {
-        json.at("cpu").at("features").get_to(machine.cpu.features);
-        json.at("cpu").at("brand").get_to(machine.cpu.brand);
-        json.at("libc").get_to(machine.libc);
-        json.at("libc_thresholds").get_to(machine.libc_thresholds);
-        for (const nlohmann::json& cache : json.at("caches")) {
-            cache.at("bytes").get_to(machine.caches.emplace_back().bytes);
-        }
-    } catch (const nlohmann::json::exception&) {
-        throw BadInput("machine: it lacks a fact that a search needs, or has one that is not a "
-                       "number or name");
+    json.at("cpu").at("features").get_to(machine.cpu.features);
+    json.at("cpu").at("brand").get_to(machine.cpu.brand);
+    json.at("libc").get_to(machine.libc);
+    json.at("libc_thresholds").get_to(machine.libc_thresholds);
+    for (const nlohmann::json& cache : json.at("caches")) {
+        cache.at("bytes").get_to(machine.caches.emplace_back().bytes);
     }
     return machine;
 }

@@ -34,8 +34,7 @@ nlohmann::ordered_json to_json(const LogHeader& header);
 /// not known.
 LogHeader log_header_of(const nlohmann::ordered_json& json);
 
-/// The machine that a log's figures are of, as far as a search must know it. Throws BadInput where
-/// the header does not say as much.
+/// The machine that a log's figures are of, as far as a search must know it.
 Machine machine_of(const LogHeader& header);
 
 } // namespace asterope

@@ -96,7 +96,7 @@ LogHeader read_header(LineReader& lines) {
     if (!begins_sample_log(line)) {
         throw BadInput(what + ": is not a sample log: its first line is not a header");
     }
-    const ordered_json header = parse_ordered_json(line, what);
+    const ordered_json header = parse_json(line, what);
     const auto version = header.value("version", ordered_json());
     if (version != kSampleLogVersion) {
         throw BadInput(what + ": is a sample log of version " + version.dump().substr(0, 40) +
@@ -120,7 +120,7 @@ LogHeader read_header(LineReader& lines) {
 
 bool begins_sample_log(std::string_view line) {
     try {
-        const ordered_json first = parse_ordered_json(line, "");
+        const ordered_json first = parse_json(line, "");
         return first.is_object() && first.value("format", ordered_json()) == kSampleLogFormat;
     } catch (const BadInput&) {
         return line.find(kSampleLogFormat) != line.npos; // a damaged one
@@ -137,7 +137,7 @@ SampleLogContents read_sample_log(LineReader& lines) {
     contents.header = read_header(lines);
     std::vector<Record>* step = nullptr;
     for (std::string text; lines.next(text);) {
-        const ordered_json line = parse_ordered_json(text, lines.what(), lines.number());
+        const ordered_json line = parse_json(text, lines.what(), lines.number());
         try {
             if (!line.is_object()) throw BadInput("is not a JSON object");
             if (line.contains("step")) {

@@ -25,7 +25,6 @@
 #include "run/plan.hpp"
 #include "run/result.hpp"
 #include "run/steps.hpp"
-#include "space/features.hpp"
 #include "timing/clock.hpp"
 
 namespace asterope {
@@ -224,7 +223,7 @@ class TuningRun {
         if (!request_.quiet) std::fprintf(stderr, "warning: %s\n", text.c_str());
     }
 
-    Features features() const { return Features(machine_.cpu, plan_.options.without); }
+    HasFeature features() const { return granted_features(machine_.cpu, plan_.options.without); }
 
     /// The plans of all operations, the copies' first.
     std::vector<Plan> plans() const {

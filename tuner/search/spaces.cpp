@@ -45,7 +45,7 @@ Spaces::Wrong Spaces::wrong(std::size_t count, const std::function<std::string(s
     return wrong;
 }
 
-Spaces::Members Spaces::right(const asterope_kind& kind, const Features& features) {
+Spaces::Members Spaces::right(const asterope_kind& kind, const HasFeature& features) {
     Members members = copies_of(kind, features);
     const Wrong left_out = wrong(
         members.size(), [&](std::size_t i) { return std::string(members[i]->name); },
@@ -61,7 +61,7 @@ const Spaces::Members& Spaces::members(std::string_view kind) const {
     return found ? found->second : none;
 }
 
-Spaces::Spaces(const Features& features, bool extended, bool sensing, Operation operation,
+Spaces::Spaces(const HasFeature& features, bool extended, bool sensing, Operation operation,
                const std::optional<Invalids>& known)
     : senses(sensing), prefix_(operation == Operation::copy ? "" : name_of(operation) + ' '),
       verified_(!known) {

@@ -10,7 +10,6 @@
 
 #include "search/search.hpp"
 #include "space/candidates.h"
-#include "space/features.hpp"
 #include "space/space.hpp"
 #include "space/verify.hpp"
 
@@ -26,7 +25,7 @@ struct Spaces {
     /// `sensing`: with the copies that sense. Warns on stderr of those that copy wrongly. `known`:
     /// those that copied wrongly in an earlier run, maybe on another machine, of all operations.
     /// With it nothing is run.
-    Spaces(const Features& features, bool extended, bool sensing,
+    Spaces(const HasFeature& features, bool extended, bool sensing,
            Operation operation = Operation::copy,
            const std::optional<Invalids>& known = std::nullopt);
 
@@ -53,7 +52,7 @@ struct Spaces {
     using Wrong = std::vector<bool>;
     Wrong wrong(std::size_t count, const std::function<std::string(std::size_t)>& name,
                 const std::function<std::vector<Invalid>()>& verify);
-    Members right(const asterope_kind& kind, const Features& features);
+    Members right(const asterope_kind& kind, const HasFeature& features);
 
     std::string prefix_; ///< of invalid copies' names
 

@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "base/contains.hpp"
+#include "base/error.hpp"
 #include "base/text.hpp"
 
 namespace asterope {
@@ -165,6 +166,29 @@ std::size_t short_way(const asterope_variant& variant) {
         least = least == 0 ? one.acts_above : std::min(least, one.acts_above);
     }
     return static_cast<std::size_t>(least);
+}
+
+HasFeature granted_features(const Cpu& cpu, const std::vector<std::string>& without) {
+    const auto begins_with = [](const std::string& beginning) {
+        return [&](std::string_view name) { return name.starts_with(beginning); };
+    };
+    std::vector<std::string> granted = cpu.features, known = granted;
+    for (const OperationFacts& operation : kOperations) {
+        for (const asterope_variant& variant : variants(*operation.space)) {
+            const auto needs = split(variant.needs, ' ');
+            known.insert(known.end(), needs.begin(), needs.end()); // this CPU may lack them
+        }
+    }
+    for (const std::string& beginning : without) {
+        if (beginning.empty() || std::ranges::none_of(known, begins_with(beginning))) {
+            throw BadInput("--without '" + beginning.substr(0, 40) +
+                           "' is not a CPU feature: name one as /proc/cpuinfo does, or the "
+                           "beginning of several, like " +
+                           kFeatureExamples[0]);
+        }
+        std::erase_if(granted, begins_with(beginning));
+    }
+    return [granted](std::string_view name) { return contains(granted, name); };
 }
 
 bool has_all(std::string_view needs, const HasFeature& has) {

@@ -10,6 +10,7 @@
 #include <variant>
 #include <vector>
 
+#include "machine/cpu.hpp"
 #include "space/candidates.h"
 #include "space/limits.hpp"
 #include "space/operation.hpp"
@@ -65,6 +66,11 @@ std::size_t short_way(const asterope_variant& variant);
 
 /// A question to a CPU: does it have this feature?
 using HasFeature = std::function<bool(std::string_view)>;
+
+/// Whether this CPU has a feature and may use it. `without`: the names of features that the user
+/// leaves out, or beginnings of several, like avx512. Throws BadInput for one with which no
+/// feature's name begins.
+HasFeature granted_features(const Cpu& cpu, const std::vector<std::string>& without = {});
 
 /// Whether the CPU has all of `needs`, feature names with blanks in between.
 bool has_all(std::string_view needs, const HasFeature& has);

@@ -30,10 +30,9 @@ def _parser() -> argparse.ArgumentParser:
         metavar="FILE",
         nargs="*",
         help="a profile, a sample log (asterope-tune --log; also of a run that still goes on), "
-        "the --json file of asterope-bench, asterope-prove, asterope-tune check --measure or "
-        "asterope-tune diagnose: one of each at most, in any order, all of one machine (default: "
-        "your own profile, $XDG_CONFIG_HOME/asterope/profile.json, else "
-        "/etc/asterope/profile.json)",
+        "the --json file of asterope-bench or asterope-prove: one of each at most, in any order, "
+        "all of one machine (default: your own profile, $XDG_CONFIG_HOME/asterope/profile.json, "
+        "else /etc/asterope/profile.json)",
     )
     parser.add_argument(
         "-o",
@@ -66,8 +65,7 @@ def _run(arguments: argparse.Namespace) -> int:
     if not sections:
         raise BadInput(
             f"{', '.join(map(one_line, names))}: nothing in there to show yet: "
-            "a search must have timed its first size, a check or diagnosis must have a sample of "
-            "two modes"
+            "a search must have timed its first size"
         )
     html = page.render_page(inputs, sections)  # all of it, before any file is touched
     pictures = [picture for section in sections for picture in section.pictures]

@@ -1,4 +1,4 @@
-"""Reads the inputs of a report: profile, sample log, bench results, trial, whole runs, samples."""
+"""Reads the inputs of a report: profile, sample log, bench results, trial, whole runs."""
 
 from __future__ import annotations
 
@@ -31,13 +31,11 @@ class Inputs:
     bench: Mapping[str, Any] | None = None
     proof: Mapping[str, Any] | None = None
     trial: Mapping[str, Any] | None = None
-    check: Mapping[str, Any] | None = None
-    diagnosis: Mapping[str, Any] | None = None
 
     @property
     def machine(self) -> Mapping[str, Any]:
         """The architecture, as in profiles; empty if no input names one."""
-        for given in (self.bench, self.log, self.profile, self.diagnosis, self.check):
+        for given in (self.bench, self.log, self.profile):
             if given is not None and (machine := _machine_of(given)):
                 return machine
         if self.proof is not None:
@@ -50,8 +48,7 @@ class Inputs:
         found = []
         if self.profile is not None and (doubt := doubt_of(self.profile.raw)):
             found.append(warning(doubt, "these winners are"))
-        noises = [one.get("noise", {}) for one in (self.bench, self.diagnosis) if one is not None]
-        for doubt in filter(None, map(why_provisional, noises)):
+        if self.bench is not None and (doubt := why_provisional(self.bench.get("noise", {}))):
             found.append(warning(doubt, "these figures are"))
         return found
 
@@ -86,8 +83,6 @@ _KINDS = {
     "bench": _kind("file of bench results", "asterope-bench --json", "asterope-bench", 2),
     "proof": _kind("file of asterope-prove --runs", "asterope-prove --json", "asterope-prove", 3),
     "trial": _kind("trial of asterope-prove", "asterope-prove --json", "asterope-trial", 2),
-    "check": _kind("check", "asterope-tune check --measure --json", "asterope-check", 1),
-    "diagnosis": _kind("diagnosis", "asterope-tune diagnose --json", "asterope-diagnosis", 1),
 }
 
 
@@ -111,7 +106,7 @@ def _read(path: str) -> tuple[str, Any]:
     given = whole.get("format") if isinstance(whole, dict) else None
     for name, kind in _KINDS.items():
         if given == kind.format:
-            stem = "modes" if name in ("check", "diagnosis") else given.removeprefix("asterope-")
+            stem = given.removeprefix("asterope-")
             schema = Path(__file__).parents[1] / f"{stem}.schema.json"
             check = partial(_refuse_false_intervals, kind.remedy)
             return name, read_checked(path, kind, schema, check, content)
@@ -119,7 +114,7 @@ def _read(path: str) -> tuple[str, Any]:
         return "profile", load_profile(path, content)
     raise BadInput(
         f"{where}: not a profile, sample log, bench results or trial of Asterope: name files of "
-        "asterope-tune, or --json files of asterope-bench, asterope-prove, check or diagnose"
+        "asterope-tune, or --json files of asterope-bench or asterope-prove"
     )
 
 
@@ -146,7 +141,7 @@ def _json(text: bytes) -> Any:
 def _refuse_other_machines(kinds: Mapping[str, Any], names: Mapping[str, str]) -> None:
     found = [
         (one_line(names[kind]), fingerprint)
-        for kind in ("profile", "log", "bench", "check", "diagnosis")
+        for kind in ("profile", "log", "bench")
         if kind in kinds and (fingerprint := _machine_of(kinds[kind]).get("fingerprint"))
     ]
     for name, fingerprint in found[1:]:

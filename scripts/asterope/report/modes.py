@@ -1,13 +1,12 @@
-"""Histograms of samples with two modes: of whole runs, of a diagnosis, of winners timed again."""
+"""Histograms of samples with two modes: of whole runs, of the calls in a trial."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
 from matplotlib.ticker import EngFormatter, FuncFormatter
 
-from ..faults import one_line
 from ..modes import Histogram, TwoModes
 from .style import Picture, Table, panels
 
@@ -19,19 +18,6 @@ class Sample(NamedTuple):
     unit: str
     modes: TwoModes
     bins: Histogram
-
-
-def samples_of(raw: Mapping[str, Any]) -> list[Sample]:
-    """The samples in the form of modes.schema.json."""
-    return [
-        Sample(
-            one_line(one["of"]),
-            one["unit"],
-            TwoModes(one["low"], one["high"], one["share"]),
-            Histogram(one["from"], one["width"], one["counts"]),
-        )
-        for one in raw["modes"]
-    ]
 
 
 def modes_pictures(name: str, samples: Sequence[Sample]) -> list[Picture]:

@@ -15,7 +15,6 @@ from .cells import cells_picture
 from .copies import overview_picture, ratio_picture, throughput_picture
 from .inputs import Inputs
 from .intervals import intervals_picture
-from .modes import modes_pictures, samples_of
 from .program import proof_pictures, trial_pictures
 from .search_maps import families_picture, planes_picture, scored_sizes
 from .series import USUAL_SUITES, Chart, Series, find_series
@@ -55,7 +54,6 @@ def make_sections(inputs: Inputs) -> list[Section]:
             "",
             [intervals_picture(inputs.profile)] if inputs.profile else [],
         ),
-        Section("modes", "Two modes", "", _modes_pictures(inputs)),
         Section("proof", "Whole runs", "", proof_pictures(inputs.proof) if inputs.proof else []),
     ]
     _name_apart([picture for section in sections for picture in section.pictures])
@@ -79,8 +77,6 @@ def render_page(inputs: Inputs, sections: Sequence[Section]) -> str:
             ("results of asterope-bench", inputs.bench),
             ("a trial of asterope-prove", inputs.trial),
             ("whole runs of asterope-prove", inputs.proof),
-            ("its winners timed again", inputs.check),
-            ("a diagnosis", inputs.diagnosis),
         )
         if there is not None
     ]
@@ -146,12 +142,6 @@ def _throughput_pictures(inputs: Inputs, series: Series, peers: Sequence[str]) -
         for chart in series.charts
         if chart.rates
     ]
-
-
-def _modes_pictures(inputs: Inputs) -> list[Picture]:
-    calls = samples_of(inputs.diagnosis) if inputs.diagnosis else []
-    rounds = samples_of(inputs.check) if inputs.check else []
-    return [*modes_pictures("calls", calls), *modes_pictures("rounds", rounds)]
 
 
 def _search_pictures(inputs: Inputs) -> list[Picture]:

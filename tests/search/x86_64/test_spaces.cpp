@@ -8,10 +8,10 @@
 namespace {
 
 /// The features of a made-up CPU; this one may lack them.
-Features only(std::vector<std::string> features) {
+HasFeature only(std::vector<std::string> features) {
     Cpu cpu;
     cpu.features = std::move(features);
-    return Features(cpu, {});
+    return granted_features(cpu);
 }
 
 const Spaces& plain() {

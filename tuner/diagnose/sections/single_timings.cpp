@@ -9,7 +9,6 @@
 
 #include "base/error.hpp"
 #include "base/interrupt.hpp"
-#include "base/modes.hpp"
 #include "base/random.hpp"
 #include "base/size_text.hpp"
 #include "base/statistics.hpp"
@@ -130,9 +129,6 @@ void add_row(Section& section, const Spread& spread, const std::vector<double>& 
     const double mean =
         std::accumulate(sorted.begin(), sorted.end(), 0.0) / static_cast<double>(sorted.size());
     cells.push_back(format_time(mean));
-    const ToldModes modes = modes_told(cells.front(), sorted, "s", format_time);
-    section.notes.insert(section.notes.end(), modes.lines.begin(), modes.lines.end());
-    if (!modes.json.is_null()) section.modes.push_back(modes.json);
     section.cells.push_back(std::move(cells));
     section.rows.push_back({{"size", spread.size},
                             {"neighbour", spread.beside != kAlone},

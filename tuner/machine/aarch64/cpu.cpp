@@ -3,8 +3,8 @@
 #include "machine/cpu.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
-#include <ctime>
 #include <numeric>
 #include <sched.h>
 #include <sys/auxv.h>
@@ -32,10 +32,6 @@ namespace {
 // Linux, arch/arm64/include/uapi/asm/hwcap.h: the kernel answers reads of the identification
 // registers (Documentation/arch/arm64/cpu-feature-registers.rst).
 constexpr std::uint64_t kHwcapCpuid = 1u << 11, kHwcapSve = 1u << 22;
-
-#ifndef PR_SVE_GET_VL // linux/prctl.h of before 4.15
-constexpr int PR_SVE_GET_VL = 51, PR_SVE_VL_LEN_MASK = 0xffff;
-#endif
 
 std::uint64_t midr_here() {
     std::uint64_t midr;
@@ -83,13 +79,11 @@ double reading_nanoseconds() {
     constexpr int kReadings = 100;
     double best = 1e9;
     for (int repetition = 0; repetition < 5; ++repetition) {
-        timespec begin, end;
-        clock_gettime(CLOCK_MONOTONIC, &begin);
+        const auto begin = std::chrono::steady_clock::now();
         for (int i = 0; i < kReadings; ++i) counter_now();
-        clock_gettime(CLOCK_MONOTONIC, &end);
-        const double taken = 1e9 * static_cast<double>(end.tv_sec - begin.tv_sec) +
-                             static_cast<double>(end.tv_nsec - begin.tv_nsec);
-        best = std::min(best, taken / kReadings);
+        const std::chrono::duration<double, std::nano> taken =
+            std::chrono::steady_clock::now() - begin;
+        best = std::min(best, taken.count() / kReadings);
     }
     return best;
 }

@@ -1,5 +1,5 @@
 // The time left, for made-up work: the estimate at any moment beside the time that then passed.
-#include "base/time_left.hpp"
+#include "base/progress.hpp"
 
 #include "support/unit_test.hpp"
 
