@@ -22,8 +22,7 @@ from asterope.prove.options import UNTOLD, parse
 from asterope.prove.trial import blocks, operation, run
 from asterope.prove.trial.blocks import LIBC, LIBC_AGAIN, ROUTINE, Observed, Place, Seen
 from asterope.prove.trial.findings import Found, PlaceFound, findings
-from asterope.prove.trial.mapping import wanted, write_map
-from asterope.prove.trial.report import report
+from asterope.prove.trial.report import report, wanted, write_map
 from asterope.prove.trial.run import Trial, Tried
 from asterope.prove.trial.statistics import Estimate
 from asterope.prove.trial.trial_words import (

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from asterope.prove.trial.blocks import LIBC, ROUTINE, Place
 from asterope.prove.trial.findings import Found, PlaceFound
-from asterope.prove.trial.mapping import wanted, write_map
+from asterope.prove.trial.report import wanted, write_map
 from asterope.prove.trial.run import Tried
 from asterope.prove.trial.statistics import Estimate
 from asterope.prove.trial.trial_words import after_table, other_ways

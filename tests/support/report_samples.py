@@ -18,8 +18,8 @@ from asterope.prove.metric import Metric
 from asterope.prove.rounds import Goal, Rounds
 from asterope.prove.run_words import of_kernel
 from asterope.prove.trial.blocks import LIBC, LIBC_AGAIN, ROUTINE, Observed, Place
-from asterope.prove.trial.document import document
 from asterope.prove.trial.findings import Found, PlaceFound
+from asterope.prove.trial.report import document
 from asterope.prove.trial.run import Tried
 from asterope.prove.trial.statistics import Estimate
 from asterope.prove.trial.trial_words import after_table, before_table

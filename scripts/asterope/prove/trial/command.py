@@ -20,8 +20,7 @@ from ...render import Asks, render_routine
 from .. import programs
 from ..places import check_placeholders
 from ..run_words import ProgressLine
-from .mapping import write_map
-from .report import names_in, report
+from .report import names_in, report, write_map
 from .run import Trial, fails_alone
 from .ways import (
     Way,
