@@ -19,7 +19,7 @@ from asterope.place_map import counted
 from asterope.prove import programs
 from asterope.prove.copies import parse_copies
 from asterope.prove.options import UNTOLD, parse
-from asterope.prove.trial import blocks, operation, run
+from asterope.prove.trial import blocks, command, run
 from asterope.prove.trial.blocks import LIBC, LIBC_AGAIN, ROUTINE, Observed, Place, Seen
 from asterope.prove.trial.findings import Found, PlaceFound, findings
 from asterope.prove.trial.report import report, wanted, write_map
@@ -189,11 +189,11 @@ def test_no_room_is_told_from_a_library_that_is_not_loaded(tmp_path, folder, sai
 
 
 def test_a_disk_that_is_nearly_full_has_no_room_for_a_trial(monkeypatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(operation, "ways_for", lambda _: [])
+    monkeypatch.setattr(command, "ways_for", lambda _: [])
     monkeypatch.setattr(programs, "folder_of", lambda _: tmp_path)
-    monkeypatch.setattr(operation, "_ROOM", 1 << 62)
+    monkeypatch.setattr(command, "_ROOM", 1 << 62)
     with pytest.raises(OSError, match="No space left on device"):
-        operation._prepared(argparse.Namespace(name="own", command=["true"], explore=2))
+        command._prepared(argparse.Namespace(name="own", command=["true"], explore=2))
 
 
 @pytest.mark.parametrize(

@@ -75,7 +75,7 @@ def test_an_estimate_may_be_beyond_by_luck() -> None:
     """It ends at the bound then."""
     most = Possible(share=0.2, loss=0.4)
     assert most.holds(Estimate(0.26, 0.22, 0.30)) and not most.holds(Estimate(0.3, 0.24, 0.36))
-    assert most.part_of(Estimate(0.26, 0.22, 0.30)) == Estimate(0.25, 0.22, 0.25)
+    assert Estimate(0.26, 0.22, 0.30).clipped(*most.gain) == Estimate(0.25, 0.22, 0.25)
 
 
 def test_of_a_way_that_was_not_measured_the_other_one_is_no_bound() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import fmean, median
 
@@ -22,9 +22,9 @@ from .blocks import (
     Seen,
     Spent,
 )
-from .pairs import FEWEST, Period, Phase, Saved, gain, phases, saved, spanned
+from .pairs import FEWEST, Period, Phase, Saved, gain, phases, saved
 from .possible import Possible, possible_of, seconds_of_call
-from .short import FEWEST_PROCESSES, chance_of_short, of_short, seconds_of_short, short_processes
+from .short import FEWEST_PROCESSES, chance_of_short, of_short, seconds_of_short
 from .statistics import (
     LITTLE,
     NO_TRIMMING,
@@ -259,7 +259,17 @@ def findings(observed: Observed, ways: Sequence[str], whole: str | None = None) 
     seconds -= by_chance
     uncounted = bool(observed.limits & _UNCOUNTED)
     possible = {} if uncounted else possible_of(observed, seconds, observed.restricted)
-    observed = _without(observed, short_processes(observed))
+    # Short processes that did not take one way as a whole have too few pairs of periods.
+    too_few = {one.name for one in observed.lived if one.is_short and one.way is None}
+
+    def kept(pairs: Mapping[Pair, list]) -> dict[Pair, list]:
+        return {pair: own for pair, own in pairs.items() if pair.process not in too_few}
+
+    observed = replace(
+        observed,
+        together=kept(observed.together),
+        places={p: replace(s, together=kept(s.together)) for p, s in observed.places.items()},
+    )
     levels, long = _levels(observed)
     lived = sum(one.seconds for one in observed.lived) or observed.cpu_seconds
     of_copying = seconds - max(0.0, observed.cpu_seconds - lived) - long
@@ -286,7 +296,11 @@ def findings(observed: Observed, ways: Sequence[str], whole: str | None = None) 
         others = [other for other, found in together.items() if found and other != way]
         seconds += sum(together[other].part * together[other].seconds for other in others)
         either = (gain(together[way], seconds - one) for one in (0.0, long + unknown))
-        return spanned([one for one in either if one is not None])
+        known = [one for one in either if one is not None]
+        if not known:
+            return None
+        ends = (min(one.low for one in known), max(one.high for one in known))
+        return Estimate(known[0].value, *ends)
 
     count = sum(len(seen.cycles) >= FEW for seen in observed.places.values())
     by_luck = min(_BY_LUCK, _ANY_BY_LUCK / max(1, count))
@@ -329,29 +343,16 @@ def _within_possible(found: Found, possible: Possible) -> Found:
         known = Estimate(0.0, *possible.gain)
         whole = (found.whole_gain or known) if found.has_whole else None
         gains = {"gain": found.gain or known, "whole_gain": whole, "wall_gain": None}
-    return replace(found, **{name: one and possible.part_of(one) for name, one in gains.items()})
-
-
-def _without(observed: Observed, processes: Collection[str]) -> Observed:
-    """`observed` without the pairs of periods of these processes."""
-    if not processes:
-        return observed
-
-    def kept(pairs: Mapping[Pair, list]) -> dict[Pair, list]:
-        return {pair: own for pair, own in pairs.items() if pair.process not in processes}
-
-    places = {
-        place: replace(seen, together=kept(seen.together))
-        for place, seen in observed.places.items()
-    }
-    return replace(observed, places=places, together=kept(observed.together))
+    return replace(
+        found, **{name: one and one.clipped(*possible.gain) for name, one in gains.items()}
+    )
 
 
 def _bounded(one: PlaceFound, possible: Possible | None, seen: Seen) -> PlaceFound:
     """No place brings more than all of its calls take. A finding beyond that is not believed."""
     if possible is None:
         return one
-    gained = None if one.gained is None else possible.saved(one.gained)
+    gained = one.gained and one.gained.clipped(-possible.loss, possible.share)
     if one.surely and gained and one.gained and gained.value != one.gained.value:
         one = replace(one, possible=False, best=None, saves=0.0)
     count, seconds = seen.measured.get(ROUTINE, (0, 0.0))
@@ -441,19 +442,16 @@ def _together(
     """Returns the phases of pairs that had libc and this way; see phases()."""
     usual = Counter[tuple[Pair, str]]()
     shares: dict[Pair, Counter[Place]] = {}
-    for place, level in levels.items():
-        for pair, blocks in observed.places[place].together.items():
+    left_out, pairs = set(), {}
+    for place, seen in observed.places.items():
+        if place not in levels:
+            left_out |= seen.together.keys()
+            continue
+        for pair, blocks in seen.together.items():
             own = shares.setdefault(pair, Counter())
             for block in blocks:
-                usual[pair, block.way] += level * block.calls
-                own[place] += level * block.calls
-    left_out = {
-        pair
-        for place, seen in observed.places.items()
-        if place not in levels
-        for pair in seen.together
-    }
-    pairs = {}
+                usual[pair, block.way] += levels[place] * block.calls
+                own[place] += levels[place] * block.calls
     for pair, threads in observed.together.items():
         if pair in left_out:
             continue

@@ -254,13 +254,6 @@ def gain(found: Saved | None, seconds: float) -> Estimate | None:
     return Estimate(*map(faster, (found.seconds, ends[0] - reach, ends[1] + reach)))
 
 
-def spanned(found: Sequence[Estimate]) -> Estimate | None:
-    """The first one, with an interval that holds all of them; None if `found` is empty."""
-    if not found:
-        return None
-    return Estimate(found[0].value, min(one.low for one in found), max(one.high for one in found))
-
-
 def _reach(errors: Collection[float], count: float) -> float:
     """Half the width of the 95 % interval of a sum of so many independent errors. If a few
     make most of it, they tell its size as badly as so few alone would (Satterthwaite 1946)."""

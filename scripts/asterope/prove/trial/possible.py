@@ -45,17 +45,6 @@ class Possible:
             return (gain.value + gain.low) / 2 <= high and (gain.value + gain.high) / 2 >= low
         return True
 
-    def part_of(self, gain: Estimate) -> Estimate:
-        return _clipped(gain, *self.gain)
-
-    def saved(self, gained: Estimate) -> Estimate:
-        """The share of the CPU time that the routine saves at a place."""
-        return _clipped(gained, -self.loss, self.share)
-
-
-def _clipped(one: Estimate, low: float, high: float) -> Estimate:
-    return one.each(lambda value: max(low, min(high, value)))
-
 
 def _seconds(place: Place, seen: Seen, way: str) -> tuple[float, float]:
     """The seconds of all calls of the place if they go that way, by the measured mean. Second, the

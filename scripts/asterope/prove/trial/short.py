@@ -15,12 +15,6 @@ from .pairs import Period, Phase
 FEWEST_PROCESSES = 6
 
 
-def short_processes(observed: Observed) -> set[str]:
-    """The names of short processes that did not take one way as a whole: their pairs of periods are
-    too few."""
-    return {one.name for one in observed.lived if one.is_short and one.way is None}
-
-
 def seconds_of_short(observed: Observed) -> float:
     return sum(one.seconds for one in observed.lived if one.is_short)
 
