@@ -26,6 +26,16 @@ LIBC_AGAIN = again(LIBC)
 MOST_COPIES = 16
 TUNABLES, _PRELOAD = "GLIBC_TUNABLES", "LD_PRELOAD"
 _TUNABLES = f"{TUNABLES}="
+# Bytes: glibc gives larger blocks back at once, and free memory at the heap's end beyond that.
+_KEPT = 1 << 30
+# Blocks lie in huge pages, where 512 faults become one. Or freed blocks are kept: their pages have
+# been touched, and cost no further fault.
+_OFFERS = {
+    "hugetlb": "glibc.malloc.hugetlb=1",
+    "keep": f"glibc.malloc.mmap_threshold={_KEPT}:glibc.malloc.trim_threshold={_KEPT}",
+}
+# With this variable of 1, a preload library that knows it prepares the pages of its destinations.
+_FRESH = "ASTEROPE_FRESH"
 
 
 @dataclass(frozen=True)
@@ -195,3 +205,32 @@ def check_tunables(copies: Iterable[Copy], loader: Path) -> None:
                 f"--copies: {_TUNABLES}{one_line(tunables)[:200]}: changes nothing: libc "
                 "knows none of it, or has these values already"
             )
+
+
+def with_offers(copies: Sequence[Copy], loader: Path) -> tuple[list[Copy], list[str]]:
+    """Returns these and the added ones, and a line for each setting that changes nothing. The
+    program's own GLIBC_TUNABLES stay: of two values libc takes the last. Raises BadInput."""
+    own = os.environ.get(TUNABLES)
+    libraries = [copy for copy in copies if copy.library is not None]
+    added, lines = [], []
+    for name, setting in _OFFERS.items():
+        tunables = {TUNABLES: f"{own}:{setting}" if own else setting}
+        offer = Copy(name, None, tunables, is_offer=True)
+        if are_known(offer, loader):
+            added.append(offer)
+            added += [
+                Copy(f"{one.name}+{name}", one.library, tunables, is_offer=True)
+                for one in libraries
+            ]
+        else:
+            lines.append(f"{name} is left out: libc does not know {setting}, or has it already.")
+    added += [
+        Copy(f"{one.name}+fresh", one.library, {_FRESH: "1"}, is_offer=True)
+        for one in libraries
+        if one.library is not None and _FRESH.encode() in one.library.read_bytes()
+    ]
+    taken = {copy.name for copy in copies} & {copy.name for copy in added}
+    if taken:
+        raise BadInput(f"--tunables: another copy is called {min(taken)}: rename that")
+    check_count(len(copies) + len(added))
+    return [*copies, *added], lines

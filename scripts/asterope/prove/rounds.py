@@ -1,4 +1,5 @@
-"""Runs the copies in shuffled rounds, each of which has every copy once, until enough is known."""
+"""Runs the copies in shuffled rounds, each of which has every copy once, until enough is known. It
+judges each copy by them: faster, slower, the same, or not told yet."""
 
 from __future__ import annotations
 
@@ -7,10 +8,13 @@ import random
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from statistics import median
 
+from ..profile import Ratio
 from ..record.kernel import Used
 from ..robust import signed_rank_interval
-from .copies import LIBC, again
+from .copies import LIBC, Copy, again
+from .metric import Figure
 
 # With fewer values, no interval without an assumed distribution holds the median with 95 %.
 LEAST_ROUNDS = 6
@@ -18,6 +22,7 @@ LEAST_ROUNDS = 6
 # interval than that of 95 % that is shown.
 _LOOKS, _SURE = 1.3, 0.995
 NARROW = 0.01
+FASTER, SLOWER, SAME, UNKNOWN = "faster", "slower", "the same", "cannot tell yet"
 
 
 @dataclass(frozen=True)
@@ -120,3 +125,109 @@ def _seconds_left(goal: Goal, count: int, passed: float, reach: float | None) ->
     if goal.until and reach is not None:
         ends.append(max(0.0, (reach / goal.until) ** 2 - 1) * passed)
     return max(0.0, min(ends)) if ends else None
+
+
+# --- Verdicts ---
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One copy. `ratio`: the base's time over its own, None for the base. `at_most`: how far the
+    interval reaches from 1, 0.01 for 1 %. `verdict`: None for the base and its second runs, which
+    are the noise floor. `more_rounds`: about how many more rounds would tell; None if they already
+    tell, or if that number is unknown."""
+
+    name: str
+    figure: float  # median
+    ratio: Ratio | None = None
+    at_most: float | None = None
+    verdict: str | None = None
+    more_rounds: int | None = None
+
+
+def judge(
+    rounds: Rounds, names: Sequence[str], until: float = NARROW, has_servers: bool = False
+) -> list[Finding]:
+    """Judges at least one round, for the copies in the order of `names`. `until`: a difference
+    below that part counts as the same. `has_servers`: a server runs for all rounds, and its memory
+    keeps its addresses. So two servers with libc may differ each time, and the floor counts.
+    Otherwise each run has luck of its own, and the interval holds it."""
+    count, rounding = len(rounds.blocks), _rounding(rounds)
+    noise = _distance(_interval(rounds, again(rounds.base), 0.0)) if has_servers else 0.0
+    findings = []
+    for name in names:
+        figure = float(median(rounds.figures(name)))
+        ratio = None if name == rounds.base else _interval(rounds, name, rounding)
+        if ratio is None or name == again(rounds.base):
+            findings.append(Finding(name, figure, ratio))
+            continue
+        verdict, more = _verdict(count, ratio, noise, until), None
+        if verdict == UNKNOWN:
+            more = _more_rounds(count, ratio, rounding, until)
+        at_most = math.expm1(_distance(ratio))
+        findings.append(Finding(name, figure, ratio, at_most, verdict, more))
+    return findings
+
+
+def is_surely_better(rounds: Rounds, name: str, other: str) -> bool:
+    """Compares the two copies by their ratio within each round."""
+    return signed_rank_interval(rounds.logs(name, other)).low > 0
+
+
+def _interval(rounds: Rounds, name: str, rounding: float) -> Ratio:
+    """The ratio of the base's figure to the copy's; both may be off by their rounding."""
+    found, factor = signed_rank_interval(rounds.logs(name)), math.exp(rounding)
+    low, high = math.exp(found.low) / factor, math.exp(found.high) * factor
+    return Ratio(math.exp(found.median), low, high)
+
+
+def _verdict(count: int, ratio: Ratio, noise: float, until: float) -> str:
+    if count < LEAST_ROUNDS:
+        return UNKNOWN
+    if math.log(ratio.low) > noise:
+        return FASTER
+    if math.log(ratio.high) < -noise:
+        return SLOWER
+    return SAME if _distance(ratio) <= math.log1p(until) else UNKNOWN
+
+
+def _more_rounds(count: int, ratio: Ratio, rounding: float, until: float) -> int | None:
+    """The number of further rounds until the interval excludes 1 or is narrow enough, if the ratio
+    stays the same. It narrows with the square root of the rounds; the figures' rounding stays."""
+    half = math.log(ratio.high / ratio.low) / 2 - rounding
+    nearest = max(abs(math.log(ratio.median)), math.log1p(until) - abs(math.log(ratio.median)))
+    nearest -= rounding
+    if count < LEAST_ROUNDS or nearest <= 0:
+        return None
+    return max(1, math.ceil(count * ((half / nearest) ** 2 - 1)))
+
+
+def _rounding(rounds: Rounds) -> float:
+    """The error of the ratio of two figures, as a logarithm; 0 for clocks."""
+    figures = [figure for block in rounds.blocks for _, figure in block]
+    return median(figure.rounding if isinstance(figure, Figure) else 0.0 for figure in figures)
+
+
+def _distance(ratio: Ratio) -> float:
+    """The distance from a ratio of 1 to the further end of the interval, as a logarithm."""
+    return max(abs(math.log(ratio.low)), abs(math.log(ratio.high)))
+
+
+def best_of(copies: Sequence[Copy], rounds: Rounds, findings: Sequence[Finding]) -> Copy | None:
+    """The copy that makes the program fastest; of several that are as good, the one with the fewest
+    settings. None: no copy surely makes the program faster than libc alone."""
+    gains = {
+        one.name: one.ratio.median
+        for one in findings
+        if one.verdict == FASTER and one.ratio is not None
+    }
+    faster = [copy for copy in copies if copy.name in gains]
+    if not faster:
+        return None
+    fastest = max(faster, key=lambda copy: gains[copy.name])
+    as_good = [
+        copy
+        for copy in faster
+        if copy == fastest or not is_surely_better(rounds, fastest.name, copy.name)
+    ]
+    return min(as_good, key=lambda copy: (copy.parts, -gains[copy.name]))

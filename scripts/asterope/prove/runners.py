@@ -13,21 +13,21 @@ from typing import NoReturn
 from ..faults import Failure, one_line
 from ..program import called, find_program
 from .copies import Copy, missing_library
-from .outliving import outlived_words, running_after, that_matter
 from .places import Place, filled, placeholders_in
-from .processes import Process, Run
+from .processes import Process, Run, outlived_words, running_after, that_matter
 
 PATIENCE = 60.0  # seconds that a server may take until it answers
 LOADING = 2.0  # seconds that it may take until its libraries are there
 
 
 @contextmanager
-def _in_copy(copy: Copy, what: str) -> Iterator[None]:
+def under(copy: Copy, *command: str) -> Iterator[None]:
     """Puts the copy and the command in front of a Failure that comes from within."""
     try:
         yield
     except Failure as error:
-        raise Failure(f"under {copy.name}: {one_line(what)} {error}") from None
+        words = [f"under {copy.name}:", *map(one_line, command), str(error)]
+        raise Failure(" ".join(words)) from None
 
 
 class Commands:
@@ -69,7 +69,7 @@ class Commands:
     @contextmanager
     def _started(self, copy: Copy, more: Mapping[str, str]) -> Iterator[Process]:
         """`more`: variables beside the copy's."""
-        with _in_copy(copy, self._name_of(copy)), filled(copy.command or self._command) as command:
+        with under(copy, self._name_of(copy)), filled(copy.command or self._command) as command:
             environment = {**copy.environment(), **more}
             with closing(Process(command, environment, self._cpus, self._output)) as process:
                 yield process
@@ -108,7 +108,7 @@ class Servers:
             place.check_socket()
         words = place.fill(server)
         command = words if copy.command else find_program(words).command
-        with _in_copy(copy, server[0]):
+        with under(copy, server[0]):
             process = Process(command, copy.environment(), self._cpus)
         self._processes[copy.name] = self._stack.enter_context(closing(process)), place
         deadline = time.monotonic() + PATIENCE
@@ -140,7 +140,7 @@ class Servers:
         _, place = self._processes[copy.name]
         command = place.fill(self._client)
         try:
-            with _in_copy(copy, command[0]):
+            with under(copy, command[0]):
                 environment = Copy("client").environment()
                 client = Process(command, environment, self._client_cpus, keep_output=True)
                 with closing(client):
@@ -157,7 +157,7 @@ class Servers:
             self._fail(copy, process.how_it_ended())
 
     def _fail(self, copy: Copy, why: str) -> NoReturn:
-        with _in_copy(copy, (copy.command or self._server)[0]):
+        with under(copy, (copy.command or self._server)[0]):
             raise Failure(why)
 
 

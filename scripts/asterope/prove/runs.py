@@ -30,16 +30,25 @@ from .copies import (
     parse_copies,
     shell_words,
     two_builds,
+    with_offers,
 )
-from .document import Setting, document
 from .metric import CPU, PATTERN, parse_metric
 from .options import DEFAULT_LIBRARY, PROGRAM, UNTOLD
 from .places import check_placeholders
-from .processes import Run
-from .rounds import LEAST_ROUNDS, NARROW, Goal, Rounds, measure
-from .runners import Commands, Servers
-from .tunables import best_of, with_offers
-from .verdicts import SLOWER, UNKNOWN, Finding, judge
+from .rounds import (
+    LEAST_ROUNDS,
+    NARROW,
+    SLOWER,
+    UNKNOWN,
+    Finding,
+    Goal,
+    Rounds,
+    best_of,
+    judge,
+    measure,
+)
+from .run_words import ProgressLine, Setting, document
+from .runners import Commands, Servers, under
 
 # A run that takes so many times as long as the longest first run, and a minute more, hangs.
 HANGS = 10
@@ -104,29 +113,24 @@ def _runner(setting: Setting, cpus: Collection[int] | None, stack: ExitStack) ->
 
 
 def _measure(
-    setting: Setting, runner: Commands | Servers, rounds: Rounds, line: run_words.ProgressLine
+    setting: Setting, runner: Commands | Servers, rounds: Rounds, line: ProgressLine
 ) -> None:
     """Raises Failure."""
     copies = {copy.name: copy for copy in setting.copies}
-
-    def figure_of(copy: Copy, one: Run) -> float:
-        try:
-            return setting.metric.of(one)
-        except Failure as error:
-            raise Failure(f"under {copy.name}: {error}") from None
-
     longest, began = 0.0, time.monotonic()
     for number, copy in enumerate(setting.copies, 1):
         line.say(f"first run {number} of {len(copies)}, which is not counted: {copy.name}")
         first = runner.warm_up(copy)
-        figure_of(copy, first)  # fails now without a figure: later runs would not print it either
+        with under(copy):
+            setting.metric.of(first)  # fails now without a figure, as later runs would, too
         longest = max(longest, first.wall)
     limit = HANGS * longest + 60
 
     def figure(name: str) -> float:
         one = runner.run(copies[name], limit)
         rounds.times.append((one.wall, one.used))
-        return figure_of(copies[name], one)
+        with under(copies[name]):
+            return setting.metric.of(one)
 
     goal = setting.goal
     if goal.seconds is not None:  # the first runs are a part of it
@@ -190,7 +194,7 @@ def prove_by_runs(arguments: argparse.Namespace) -> int:
     if arguments.json is not None:
         check_output(Path(arguments.json))
     rounds = Rounds(setting.metric.larger_is_better, setting.copies[0].name)
-    line = run_words.ProgressLine()
+    line = ProgressLine()
     began = time.monotonic()
 
     def report() -> int:

@@ -22,9 +22,8 @@ from ...record.raw import RawError, left_files, read_process
 from ...record.recorder import admit_other_users, closed_to_others, place_for_files
 from ...scratch_folder import scratch_folder
 from ..copies import LIBC, Copy
-from ..outliving import outlived_words, running_after, that_matter
 from ..places import filled
-from ..processes import Process
+from ..processes import Process, outlived_words, running_after, that_matter
 from .blocks import CLOSED, FULL, LIMITS, NO_COUNTER, NO_WAY, QUIET, UNSEEN, Observed
 from .file import TrialError, read_trial
 from .findings import Found, findings
