@@ -8,7 +8,7 @@ import shlex
 import shutil
 import subprocess
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from ..faults import BadInput, one_line
@@ -50,11 +50,6 @@ class Copy:
     is_offer: bool = False
 
     @property
-    def parts(self) -> int:
-        """The number of settings that a user has to make for it."""
-        return len(self.settings) + (self.library is not None)
-
-    @property
     def description(self) -> str:
         """Its description for people."""
         if self.command is not None:
@@ -74,8 +69,8 @@ class Copy:
     def line(self, command: Sequence[str]) -> str:
         """The command line that runs a command with this copy."""
         words = one_line(shlex.join(command))
-        settings = "".join(f"{name}={shlex.quote(one_line(value))} "
-                           for name, value in self.settings.items())  # fmt: skip
+        quoted = {name: shlex.quote(one_line(value)) for name, value in self.settings.items()}
+        settings = "".join(f"{name}={value} " for name, value in quoted.items())
         if self.library is None:
             return f"{settings}{words}"
         # resolved: it may be a link that stands for a path that LD_PRELOAD does not take
@@ -184,13 +179,8 @@ def are_known(copy: Copy, loader: Path) -> bool:
     cannot list them (before glibc 2.33), they count as known."""
 
     def listed(one: Copy) -> tuple[int, str]:
-        done = subprocess.run(
-            [loader, "--list-tunables"],
-            env=one.environment(),
-            capture_output=True,
-            text=True,
-            timeout=60,
-        )
+        words, env = [loader, "--list-tunables"], one.environment()
+        done = subprocess.run(words, env=env, capture_output=True, text=True, timeout=60)
         return done.returncode, done.stdout
 
     return listed(copy) != (0, listed(Copy(LIBC))[1])
@@ -216,14 +206,11 @@ def with_offers(copies: Sequence[Copy], loader: Path) -> tuple[list[Copy], list[
     for name, setting in _OFFERS.items():
         tunables = {TUNABLES: f"{own}:{setting}" if own else setting}
         offer = Copy(name, None, tunables, is_offer=True)
-        if are_known(offer, loader):
-            added.append(offer)
-            added += [
-                Copy(f"{one.name}+{name}", one.library, tunables, is_offer=True)
-                for one in libraries
-            ]
-        else:
+        if not are_known(offer, loader):
             lines.append(f"{name} is left out: libc does not know {setting}, or has it already.")
+            continue
+        with_it = [replace(offer, name=f"{c.name}+{name}", library=c.library) for c in libraries]
+        added += [offer, *with_it]
     added += [
         Copy(f"{one.name}+fresh", one.library, {_FRESH: "1"}, is_offer=True)
         for one in libraries

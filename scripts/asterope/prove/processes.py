@@ -11,7 +11,7 @@ import subprocess
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -57,27 +57,19 @@ def end_children() -> None:
     """Kills all children, and their children once they are adopted, until the last one is gone. It
     leaves those of another user alone. It does nothing in a process that adopts no orphans."""
     while _adopting:
-        ended = [pid for pid in list(_children()) if _kill(pid)]
+        children: list[int] = []
+        for path in Path("/proc/self/task").glob("*/children"):  # some kernels do not list them
+            with suppress(FileNotFoundError, ProcessLookupError):  # a thread may end meanwhile
+                children += map(int, path.read_text().split())
+        ended = []
+        for pid in children:
+            with suppress(PermissionError):
+                os.kill(pid, signal.SIGKILL)
+                ended.append(pid)
         if not ended:
             return
         for pid in ended:
             os.waitpid(pid, 0)
-
-
-def _children() -> Iterator[int]:
-    """Yields the children of all threads; a thread may end meanwhile. Some kernels do not list
-    them: there it yields nothing."""
-    for path in Path("/proc/self/task").glob("*/children"):
-        with suppress(FileNotFoundError, ProcessLookupError):
-            yield from map(int, path.read_text().split())
-
-
-def _kill(pid: int) -> bool:
-    try:
-        os.kill(pid, signal.SIGKILL)
-    except PermissionError:
-        return False
-    return True
 
 
 @dataclass(frozen=True)
@@ -146,17 +138,15 @@ class Process:
             late.set()
             self._kill_group()
 
-        timer = threading.Timer(limit, stop) if limit else None
-        if timer:
-            timer.daemon = True
-            timer.start()
+        timer = threading.Timer(limit or threading.TIMEOUT_MAX, stop)
+        timer.daemon = True
+        timer.start()
         try:
             self._wait_for_end()
             wall = time.monotonic() - self._began
         finally:
-            if timer:
-                timer.cancel()
-                timer.join()
+            timer.cancel()
+            timer.join()
         if at_end:
             at_end()
         self._reap()

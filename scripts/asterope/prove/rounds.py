@@ -74,10 +74,8 @@ class Rounds:
         for name in {name for name, _ in self.blocks[0]} - {self.base, again(self.base)}:
             sure = signed_rank_interval(self.logs(name), _SURE)
             if sure.low <= 0 <= sure.high:
-                interval = signed_rank_interval(self.logs(name))
-                widest = max(
-                    widest, interval.high - interval.median, interval.median - interval.low
-                )
+                own = signed_rank_interval(self.logs(name))
+                widest = max(widest, own.high - own.median, own.median - own.low)
         return math.expm1(widest)
 
 
@@ -169,11 +167,6 @@ def judge(
     return findings
 
 
-def is_surely_better(rounds: Rounds, name: str, other: str) -> bool:
-    """Compares the two copies by their ratio within each round."""
-    return signed_rank_interval(rounds.logs(name, other)).low > 0
-
-
 def _interval(rounds: Rounds, name: str, rounding: float) -> Ratio:
     """The ratio of the base's figure to the copy's; both may be off by their rounding."""
     found, factor = signed_rank_interval(rounds.logs(name)), math.exp(rounding)
@@ -216,18 +209,17 @@ def _distance(ratio: Ratio) -> float:
 def best_of(copies: Sequence[Copy], rounds: Rounds, findings: Sequence[Finding]) -> Copy | None:
     """The copy that makes the program fastest; of several that are as good, the one with the fewest
     settings. None: no copy surely makes the program faster than libc alone."""
-    gains = {
-        one.name: one.ratio.median
-        for one in findings
-        if one.verdict == FASTER and one.ratio is not None
-    }
-    faster = [copy for copy in copies if copy.name in gains]
-    if not faster:
+    gains = {one.name: one.ratio.median for one in findings if one.verdict == FASTER and one.ratio}
+    if not gains:
         return None
-    fastest = max(faster, key=lambda copy: gains[copy.name])
-    as_good = [
-        copy
-        for copy in faster
-        if copy == fastest or not is_surely_better(rounds, fastest.name, copy.name)
-    ]
-    return min(as_good, key=lambda copy: (copy.parts, -gains[copy.name]))
+    fastest = max(gains, key=gains.__getitem__)
+
+    def is_as_good(name: str) -> bool:
+        return name == fastest or signed_rank_interval(rounds.logs(fastest, name)).low <= 0
+
+    def cost(copy: Copy) -> tuple[int, float]:
+        """The settings that a user has to make for it count first."""
+        return len(copy.settings) + (copy.library is not None), -gains[copy.name]
+
+    as_good = [copy for copy in copies if copy.name in gains and is_as_good(copy.name)]
+    return min(as_good, key=cost)

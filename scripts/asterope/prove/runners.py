@@ -6,7 +6,7 @@ import os
 import re
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 from typing import NoReturn
 
@@ -50,12 +50,15 @@ class Commands:
             debug = {"LD_DEBUG": "files", "LD_DEBUG_OUTPUT": str(trace)}
             with self._started(copy, debug) as process:
                 run = process.wait(None, lambda: outlived_by.update(running_after(program)))
-                why = missing_library(copy, _loaded(Path(f"{trace}.{process.pid}")))
+                text = ""
+                with suppress(OSError):  # no ld.so ran, or it did not trust its environment
+                    text = Path(f"{trace}.{process.pid}").read_text(errors="replace")
+                why = missing_library(copy, re.findall(r"(?m)calling init: (\S+)$", text))
                 if why:
                     raise Failure(why)
         # A figure that the command prints holds for its work, even if processes go on.
-        names = set() if self._output else that_matter(outlived_by, run.used.seconds)
-        if names:
+        names = that_matter(outlived_by, run.used.seconds)
+        if names and not self._output:
             raise Failure(outlived_words(names))
         return run
 
@@ -73,15 +76,6 @@ class Commands:
             environment = {**copy.environment(), **more}
             with closing(Process(command, environment, self._cpus, self._output)) as process:
                 yield process
-
-
-def _loaded(trace: Path) -> list[str]:
-    """The libraries that LD_DEBUG=files has listed."""
-    try:
-        text = trace.read_text(errors="replace")
-    except OSError:  # no ld.so ran, or it did not trust its environment
-        return []
-    return re.findall(r"(?m)calling init: (\S+)$", text)
 
 
 class Servers:
@@ -103,25 +97,22 @@ class Servers:
     def warm_up(self, copy: Copy) -> Run:
         server = copy.command or self._server
         names = placeholders_in(server)
-        place = self._stack.enter_context(closing(Place("port" in names)))
-        if "socket" in names:
-            place.check_socket()
+        place = self._stack.enter_context(closing(Place(names)))
         words = place.fill(server)
         command = words if copy.command else find_program(words).command
         with under(copy, server[0]):
             process = Process(command, copy.environment(), self._cpus)
         self._processes[copy.name] = self._stack.enter_context(closing(process)), place
-        deadline = time.monotonic() + PATIENCE
+        deadline, run = time.monotonic() + PATIENCE, None
         while not place.accepts(names):
             self._wait_a_little(copy, deadline)
-        while True:
+        while run is None:
             try:
                 run = self.run(copy, None)
-                break
             except Failure:
                 if names & {"port", "socket"} or time.monotonic() > deadline:
                     raise
-            self._wait_a_little(copy, deadline)
+                self._wait_a_little(copy, deadline)
         # Without a placeholder, this may look at a server whose ld.so still loads libraries.
         begun = time.monotonic()
         while why := missing_library(copy, _mapped(process.pid)):
@@ -138,10 +129,9 @@ class Servers:
 
     def run(self, copy: Copy, limit: float | None) -> Run:
         _, place = self._processes[copy.name]
-        command = place.fill(self._client)
+        command, environment = place.fill(self._client), Copy("client").environment()
         try:
             with under(copy, command[0]):
-                environment = Copy("client").environment()
                 client = Process(command, environment, self._client_cpus, keep_output=True)
                 with closing(client):
                     run = client.wait(limit)

@@ -37,7 +37,7 @@ from ...render import Asks, render_routine
 from .. import programs
 from ..options import PROGRAM
 from ..places import check_placeholders
-from ..run_words import ProgressLine
+from ..run_words import progress
 from .report import names_in, report, write_map
 from .run import MERGED, Trial, Tried, fails_alone, why_not
 from .ways import (
@@ -75,23 +75,23 @@ def prove_by_trial(arguments: argparse.Namespace) -> int:
     check_placeholders(arguments.command, has_client=False)
     recorder, ways = find_library(), ways_for(arguments)
     trial = Trial(program, ways, recorder, arguments.time or _SECONDS, arguments.cpu)
-    line, began = ProgressLine(), time.monotonic()
+    began = time.monotonic()
     preload, judged = preload_beside(trial.ways[0].library), None
 
     def shown() -> int:
-        line.clear()
+        progress()
         seconds = time.monotonic() - began
         return report(trial, arguments.command, arguments, seconds, preload, judged)
 
     try:
-        trial.measure(line.say)
+        trial.measure(progress)
         if arguments.name is not None and trial.observed.places:
-            line.clear()
+            progress()
             try:
                 preload, ways = _keep(trial, arguments)
                 if ways:
                     judged = Trial(trial.program, ways, trial.recorder, trial.seconds, trial.cpus)
-                    judged.measure(lambda text: line.say(f"the map as a whole: {text}"))
+                    judged.measure(lambda text: progress(f"the map as a whole: {text}"))
             except BaseException:
                 _drop_map(arguments.name)
                 raise
@@ -105,7 +105,7 @@ def prove_by_trial(arguments: argparse.Namespace) -> int:
             shown()
         if not is_failure:
             raise
-        line.clear()
+        progress()
         alone = fails_alone(trial)
         also = "" if alone is None else ", as it does without the trial"
         raise Failure(f"{one_line(arguments.command[0])} {error}{also}") from None
