@@ -304,12 +304,9 @@ def findings(observed: Observed, ways: Sequence[str], whole: str | None = None) 
 
     count = sum(len(seen.cycles) >= FEW for seen in observed.places.values())
     by_luck = min(_BY_LUCK, _ANY_BY_LUCK / max(1, count))
+    part = sum(parts.values())
     places = [
-        _bounded(
-            _of_place(place, seen, all_cells[place], seconds, sum(parts.values()), ways, by_luck),
-            possible.get(place),
-            seen,
-        )
+        _of_place(place, seen, all_cells[place], seconds, part, ways, by_luck, possible.get(place))
         for place, seen in observed.places.items()
     ]
     places.sort(
@@ -330,34 +327,15 @@ def findings(observed: Observed, ways: Sequence[str], whole: str | None = None) 
         untimed=observed.untimed,
         uncounted=uncounted,
     )
-    return _within_possible(found, found.possible) if found.possible else found
-
-
-def _within_possible(found: Found, possible: Possible) -> Found:
-    """Cuts the gains to those that the copies can make. If copies take next to nothing, a gain that
-    is not known counts as 0. An impossible gain is not cut, as no verdict uses it."""
-    if not found.is_possible:
-        return found
+    if found.possible is None or not found.is_possible:
+        return found  # an impossible gain is not cut, as no verdict uses it
+    ends = found.possible.gain
     gains = {"gain": found.gain, "whole_gain": found.whole_gain, "wall_gain": found.wall_gain}
-    if found.is_negligible:
-        known = Estimate(0.0, *possible.gain)
-        whole = (found.whole_gain or known) if found.has_whole else None
-        gains = {"gain": found.gain or known, "whole_gain": whole, "wall_gain": None}
-    return replace(
-        found, **{name: one and one.clipped(*possible.gain) for name, one in gains.items()}
-    )
-
-
-def _bounded(one: PlaceFound, possible: Possible | None, seen: Seen) -> PlaceFound:
-    """No place brings more than all of its calls take. A finding beyond that is not believed."""
-    if possible is None:
-        return one
-    gained = one.gained and one.gained.clipped(-possible.loss, possible.share)
-    if one.surely and gained and one.gained and gained.value != one.gained.value:
-        one = replace(one, possible=False, best=None, saves=0.0)
-    count, seconds = seen.measured.get(ROUTINE, (0, 0.0))
-    saves = min(one.saves, seconds / count) if count else one.saves
-    return replace(one, gained=gained, takes=possible.share, saves=saves)
+    if found.is_negligible:  # then a gain that is not known counts as 0
+        known = Estimate(0.0, *ends)
+        whole_gain = (found.whole_gain or known) if found.has_whole else None
+        gains = {"gain": found.gain or known, "whole_gain": whole_gain, "wall_gain": None}
+    return replace(found, **{name: one and one.clipped(*ends) for name, one in gains.items()})
 
 
 def _parts(observed: Observed, whole: str | None) -> dict[str, float]:
@@ -486,21 +464,6 @@ def _calls_that_count(observed: Observed) -> dict[Place, float]:
     return {**calls, **{place: scale * count for place, count in counted.items()}}
 
 
-def _racing(seen: Seen) -> Sequence[Sequence[Block]]:
-    """The cycles after the slowest ways have left, as such ways spoil the caches for the
-    others. If these cycles are too few, it returns all."""
-    late = [cycle for cycle in seen.cycles if all(block.way not in seen.left for block in cycle)]
-    return late if FEW <= len(late) < len(seen.cycles) else seen.cycles
-
-
-def _copying(seen: Seen, libc: float, routine: float, part: float) -> float:
-    """The seconds of the program that this place took. `libc`, `routine`: seconds of a call. Calls
-    that were tried count half under each, see _explored(). The others were under the routine for
-    `part` of the time."""
-    others = seen.calls - seen.own_calls
-    return seen.own_calls * (libc + routine) / 2 + others / ((1 - part) / libc + part / routine)
-
-
 def _of_place(
     place: Place,
     seen: Seen,
@@ -509,9 +472,13 @@ def _of_place(
     part: float,
     ways: Sequence[str],
     by_luck: float,
+    possible: Possible | None,
 ) -> PlaceFound:
     """`of_all`: for all cycles. `part`: the share of the program's seconds not under libc."""
-    racing = _racing(seen)
+    # The slowest ways spoil the caches for the others. The cycles after these have left count, if
+    # they are not too few.
+    late = [cycle for cycle in seen.cycles if all(block.way not in seen.left for block in cycle)]
+    racing = late if FEW <= len(late) < len(seen.cycles) else seen.cycles
     stayed = [way for way in ways if way not in seen.left]
     trim, cells = of_all if racing is seen.cycles else _cells(racing)
     if not trim.is_fair:
@@ -530,26 +497,35 @@ def _of_place(
     level, of_routine = mean_of(cells, LIBC), mean_of(cells, ROUTINE)
     share, gained = 0.0, None
     if level is not None and seconds > 0:
-        rest = max(0.0, seconds - _copying(seen, level, of_routine or level, part))
+        # Calls that were tried count half under each, see _explored(). The others were under the
+        # routine for `part` of the time.
+        routine, others = of_routine or level, seen.calls - seen.own_calls
+        copying = seen.own_calls * (level + routine) / 2
+        copying += others / ((1 - part) / level + part / routine)
+        rest = max(0.0, seconds - copying)
         share = seen.calls * level / (seen.calls * level + rest)
         if ROUTINE in ratios:
             gained = ratios[ROUTINE].each(lambda times: share * (1 - 1 / times))
+    saves, is_possible = (of_routine or 0.0) * (1 - 1 / better), True
+    surely = (sure.low > 1) - (sure.high < 1) if sure else 0
+    if possible is not None:  # no place brings more than all of its calls take
+        believed = gained and gained.clipped(-possible.loss, possible.share)
+        if surely and gained and believed and believed.value != gained.value:
+            is_possible, best, saves = False, None, 0.0
+        gained = believed
+        count, of_calls = seen.measured.get(ROUTINE, (0, 0.0))
+        saves = min(saves, of_calls / count) if count else saves
     return PlaceFound(
-        place,
-        seen.calls,
-        len(seen.cycles),
-        share,
-        ratios,
-        gained,
-        best,
-        (of_routine or 0.0) * (1 - 1 / better),
-        trim.time_share,
-        steady,
-        trim.is_fair,
-        [way for way in ratios if way not in stayed],
-        (sure.low > 1) - (sure.high < 1) if sure else 0,
-        _drifting(racing, trim, [way for way in ratios if way in stayed]),
-        [one[ROUTINE].seconds for one in cells[:: 1 + len(cells) // _MOST_MEANS] if ROUTINE in one],
+        *(place, seen.calls, len(seen.cycles), share, ratios, gained, best, saves),
+        left_out=trim.time_share,
+        steady=steady,
+        trimmed=trim.is_fair,
+        left_early=[way for way in ratios if way not in stayed],
+        surely=surely,
+        drifts=_drifting(racing, trim, [way for way in ratios if way in stayed]),
+        means=[c[ROUTINE].seconds for c in cells[:: 1 + len(cells) // _MOST_MEANS] if ROUTINE in c],
+        takes=possible and possible.share,
+        possible=is_possible,
     )
 
 

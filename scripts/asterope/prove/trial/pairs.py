@@ -123,7 +123,11 @@ def saved(
     copying, difference = (sum(one[i] for one in found) for i in range(2))
     more = max(-_MOST, min(_MOST, difference / copying / 2))
     ratio = (1 + more) / (1 - more)
-    part = _of_work(part, alike, ratio)
+    # the part of the work that the second way did; each way's in the time that is alike, in seconds
+    # of libc
+    of_both = alike / (1 + 1 / ratio)
+    first, second = max(0.0, 1 - part - alike / 2), max(0.0, part - alike / 2) * ratio
+    part = (second + of_both) / (first + second + 2 * of_both)
     most = seconds / (1 - difference / copying * (part - 0.5))  # as if half of it were under each
     scale = most / copying if copying > _NEARLY * most else 1.0  # the rest is chance
     out = sum(own * beyond[pair] for _, _, own, of in found for pair in of) if beyond else 0.0
@@ -138,14 +142,6 @@ def saved(
                 part_saved = scale * difference / seconds
                 errors[pair] -= part_saved * scale * own_scale * (beyond[pair] - mean)
     return Saved(scale * difference, ratio, part, few, times, errors)
-
-
-def _of_work(part: float, alike: float, ratio: float) -> float:
-    """The part of the work that the second way did in `part` of the time."""
-    of_both = alike / (1 + 1 / ratio)  # each way's work in that time, in seconds of libc
-    first = max(0.0, 1 - part - alike / 2)
-    second = max(0.0, part - alike / 2) * ratio
-    return (second + of_both) / (first + second + 2 * of_both)
 
 
 def _of_phase(
