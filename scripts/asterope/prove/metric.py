@@ -33,18 +33,15 @@ class Metric:
         """The run's figure, which is above 0; a printed one is a Figure. Raises Failure."""
         if self.pattern is None:
             return run.wall if self.kind == WALL else run.used.seconds
-        found = None
-        for found in self.pattern.finditer(run.output):  # noqa: B007  the last one: a summary
-            pass
-        if found is None:
+        found = [*self.pattern.finditer(run.output)]
+        if not found:
             raise Failure(f"prints nothing that --metric {one_line(self.pattern.pattern)} matches")
-        text = found[1] or ""
+        text = found[-1][1] or ""  # the last one is a summary
         try:
             figure = float(text)
         except ValueError:
-            raise Failure(
-                f"--metric: {one_line(text)[:40] or 'nothing'!r} is not a number"
-            ) from None
+            shown = one_line(text)[:40] or "nothing"
+            raise Failure(f"--metric: {shown!r} is not a number") from None
         if not _LEAST <= figure <= _MOST:
             raise Failure(
                 f"--metric: {one_line(text)[:40]} has no usable ratio to another: it must be above "

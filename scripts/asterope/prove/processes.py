@@ -11,7 +11,7 @@ import subprocess
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -75,11 +75,12 @@ def end_children() -> None:
 @dataclass(frozen=True)
 class Run:
     """One run of a command: its seconds by the clock, the CPU time of it and its children, and its
-    output, stdout first."""
+    output, stdout first. `outlived_by`: programs that went on after it, and matter."""
 
     wall: float
     used: Used
     output: str
+    outlived_by: Collection[str] = ()
 
 
 class Process:
@@ -129,9 +130,10 @@ class Process:
         options = os.WEXITED | os.WNOWAIT | os.WNOHANG
         return self._process.returncode is not None or bool(os.waitid(os.P_PID, self.pid, options))
 
-    def wait(self, limit: float | None = None, at_end: Callable[[], None] | None = None) -> Run:
-        """Waits for its end, calls `at_end`, and kills the processes that it left running. Raises
-        Failure if the command ends with an error, or not within `limit` s."""
+    def wait(self, limit: float | None = None, program: Called | None = None) -> Run:
+        """Waits for its end, and kills the processes that it left running. Raises Failure if the
+        command ends with an error, or not within `limit` s. `program`: the command's, to see which
+        of its processes go on."""
         late = threading.Event()
 
         def stop() -> None:
@@ -147,8 +149,7 @@ class Process:
         finally:
             timer.cancel()
             timer.join()
-        if at_end:
-            at_end()
+        go_on = _running_after(program) if program else {}
         self._reap()
         try:
             if late.is_set():
@@ -156,7 +157,10 @@ class Process:
             if self._process.returncode != 0:
                 raise Failure(self.how_it_ended())
             stdout = _end_of(self._output) if self._output else ""
-            return Run(wall, self.used, stdout + _end_of(self._errors))
+            # A helper that stays, and has done little, does not matter.
+            least = max(_NOTICED, _LITTLE * max(go_on.values(), default=0.0))
+            outlived_by = set(go_on) if self.used.seconds < least else set()
+            return Run(wall, self.used, stdout + _end_of(self._errors), outlived_by)
         finally:
             self._close_files()
 
@@ -225,10 +229,9 @@ def _end_of(file: IO[bytes], most: int = _MOST_OUTPUT) -> str:
 # --- Processes that go on after the command: no figure counts their time ---
 
 
-def running_after(program: Called) -> dict[str, float]:
+def _running_after(program: Called) -> dict[str, float]:
     """Returns the programs of descendants that still run after the command's end. Each comes with
-    the CPU time of all of them. They get a moment to end, as processes of a pipeline need one.
-    `program`: the command's."""
+    the CPU time of all of them. They get a moment to end, as processes of a pipeline need one."""
     deadline = time.monotonic() + _MOMENT
     while True:
         running = programs_running()
@@ -237,13 +240,6 @@ def running_after(program: Called) -> dict[str, float]:
             seconds = sum(each.seconds for each in used)
             return {Path(program.name_of(name)).name: seconds for name in running.values()}
         time.sleep(_TURN)
-
-
-def that_matter(outlived_by: Mapping[str, float], cpu_seconds: float) -> set[str]:
-    """Returns all of them, or an empty set if the command took far more CPU time. A helper that
-    stays, and has done little, does not matter."""
-    least = max(_NOTICED, _LITTLE * max(outlived_by.values(), default=0.0))
-    return set() if cpu_seconds >= least else set(outlived_by)
 
 
 def outlived_words(programs: Collection[str]) -> str:

@@ -150,7 +150,9 @@ def judge(
     below that part counts as the same. `has_servers`: a server runs for all rounds, and its memory
     keeps its addresses. So two servers with libc may differ each time, and the floor counts.
     Otherwise each run has luck of its own, and the interval holds it."""
-    count, rounding = len(rounds.blocks), _rounding(rounds)
+    printed = (figure for block in rounds.blocks for _, figure in block)
+    # the error of the ratio of two figures, as a logarithm; 0 for clocks
+    rounding = median(one.rounding if isinstance(one, Figure) else 0.0 for one in printed)
     noise = _distance(_interval(rounds, again(rounds.base), 0.0)) if has_servers else 0.0
     findings = []
     for name in names:
@@ -159,11 +161,8 @@ def judge(
         if ratio is None or name == again(rounds.base):
             findings.append(Finding(name, figure, ratio))
             continue
-        verdict, more = _verdict(count, ratio, noise, until), None
-        if verdict == UNKNOWN:
-            more = _more_rounds(count, ratio, rounding, until)
-        at_most = math.expm1(_distance(ratio))
-        findings.append(Finding(name, figure, ratio, at_most, verdict, more))
+        told = _verdict(len(rounds.blocks), ratio, noise, rounding, until)
+        findings.append(Finding(name, figure, ratio, math.expm1(_distance(ratio)), *told))
     return findings
 
 
@@ -174,31 +173,24 @@ def _interval(rounds: Rounds, name: str, rounding: float) -> Ratio:
     return Ratio(math.exp(found.median), low, high)
 
 
-def _verdict(count: int, ratio: Ratio, noise: float, until: float) -> str:
+def _verdict(
+    count: int, ratio: Ratio, noise: float, rounding: float, until: float
+) -> tuple[str, int | None]:
+    """Also returns the number of further rounds until the interval excludes 1 or is narrow enough,
+    if the ratio stays the same. It narrows with the square root of the rounds; the figures'
+    rounding stays."""
     if count < LEAST_ROUNDS:
-        return UNKNOWN
+        return UNKNOWN, None
     if math.log(ratio.low) > noise:
-        return FASTER
+        return FASTER, None
     if math.log(ratio.high) < -noise:
-        return SLOWER
-    return SAME if _distance(ratio) <= math.log1p(until) else UNKNOWN
-
-
-def _more_rounds(count: int, ratio: Ratio, rounding: float, until: float) -> int | None:
-    """The number of further rounds until the interval excludes 1 or is narrow enough, if the ratio
-    stays the same. It narrows with the square root of the rounds; the figures' rounding stays."""
-    half = math.log(ratio.high / ratio.low) / 2 - rounding
-    nearest = max(abs(math.log(ratio.median)), math.log1p(until) - abs(math.log(ratio.median)))
-    nearest -= rounding
-    if count < LEAST_ROUNDS or nearest <= 0:
-        return None
-    return max(1, math.ceil(count * ((half / nearest) ** 2 - 1)))
-
-
-def _rounding(rounds: Rounds) -> float:
-    """The error of the ratio of two figures, as a logarithm; 0 for clocks."""
-    figures = [figure for block in rounds.blocks for _, figure in block]
-    return median(figure.rounding if isinstance(figure, Figure) else 0.0 for figure in figures)
+        return SLOWER, None
+    if _distance(ratio) <= math.log1p(until):
+        return SAME, None
+    half, gain = math.log(ratio.high / ratio.low) / 2 - rounding, abs(math.log(ratio.median))
+    nearest = max(gain, math.log1p(until) - gain) - rounding
+    more = max(1, math.ceil(count * ((half / nearest) ** 2 - 1))) if nearest > 0 else None
+    return UNKNOWN, more
 
 
 def _distance(ratio: Ratio) -> float:

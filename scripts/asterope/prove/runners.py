@@ -14,7 +14,7 @@ from ..faults import Failure, one_line
 from ..program import called, find_program
 from .copies import Copy, missing_library
 from .places import Place, filled, placeholders_in
-from .processes import Process, Run, outlived_words, running_after, that_matter
+from .processes import Process, Run, outlived_words
 
 PATIENCE = 60.0  # seconds that a server may take until it answers
 LOADING = 2.0  # seconds that it may take until its libraries are there
@@ -42,14 +42,13 @@ class Commands:
         self._command, self._name, self._cpus, self._output = command, name, cpus, output
 
     def warm_up(self, copy: Copy) -> Run:
-        outlived_by: dict[str, float] = {}
         program = called(self._name_of(copy))
         with closing(Place()) as place:
             # ld.so itself says what it loads, however short the run is.
             trace = place.folder / "ld.so"
             debug = {"LD_DEBUG": "files", "LD_DEBUG_OUTPUT": str(trace)}
             with self._started(copy, debug) as process:
-                run = process.wait(None, lambda: outlived_by.update(running_after(program)))
+                run = process.wait(None, program)
                 text = ""
                 with suppress(OSError):  # no ld.so ran, or it did not trust its environment
                     text = Path(f"{trace}.{process.pid}").read_text(errors="replace")
@@ -57,9 +56,8 @@ class Commands:
                 if why:
                     raise Failure(why)
         # A figure that the command prints holds for its work, even if processes go on.
-        names = that_matter(outlived_by, run.used.seconds)
-        if names and not self._output:
-            raise Failure(outlived_words(names))
+        if run.outlived_by and not self._output:
+            raise Failure(outlived_words(run.outlived_by))
         return run
 
     def run(self, copy: Copy, limit: float | None) -> Run:

@@ -216,9 +216,8 @@ class Found:
     def is_known(self) -> bool:
         """Whether more of the trial would tell no more."""
         gains = [self.gain, self.whole_gain] if self.has_whole else [self.gain]
-        if any(one is None or one.high - one.low > 2 * KNOWN for one in gains):
-            return False
-        if not self.is_told:
+        is_wide = any(one is None or one.high - one.low > 2 * KNOWN for one in gains)
+        if is_wide or not self.is_told:
             return False
         return self.has_whole or all(one.is_known for one in self.places if one.matters)
 
@@ -483,17 +482,14 @@ def _of_place(
     trim, cells = of_all if racing is seen.cycles else _cells(racing)
     if not trim.is_fair:
         cells = cells_of(racing, NO_TRIMMING)
-    ratios = {}
-    for way in ways:
-        among = cells if way in stayed else of_all[1]
-        found = ratio(among, LIBC, way) if way != LIBC else None
-        if found is not None:
-            ratios[way] = found
+    found = {w: ratio(cells if w in stayed else of_all[1], LIBC, w) for w in ways if w != LIBC}
+    ratios = {way: one for way, one in found.items() if one is not None}
     floor = ratio(cells, LIBC, LIBC_AGAIN, 1 - by_luck)
-    steady = floor is None or floor.low <= 1 <= floor.high
-    doubt = 0.0 if floor is None or steady else _DOUBTED * floor.most
-    best, better = _best(cells, ratios, stayed, by_luck, doubt)
-    sure = _doubted(cells, LIBC, ROUTINE, 1 - by_luck, doubt)
+    steady, doubt = floor is None or floor.low <= 1 <= floor.high, 0.0
+    if floor is not None and not steady:
+        doubt = _DOUBTED * max(abs(math.log(floor.low)), abs(math.log(floor.high)))
+    best, better = _best(cells, stayed, by_luck, doubt) if ROUTINE in ratios else (None, 1.0)
+    sure = ratio(cells, LIBC, ROUTINE, 1 - by_luck, doubt)
     level, of_routine = mean_of(cells, LIBC), mean_of(cells, ROUTINE)
     share, gained = 0.0, None
     if level is not None and seconds > 0:
@@ -530,37 +526,23 @@ def _of_place(
 
 
 def _best(
-    cells: Cells,
-    ratios: Mapping[str, Estimate],
-    ways: Sequence[str],
-    by_luck: float,
-    doubt: float,
+    cells: Cells, ways: Sequence[str], by_luck: float, doubt: float
 ) -> tuple[str | None, float]:
     """The fastest way that is surely better than the routine, and how many times as fast it surely
     is. If libc is better, too, another way must surely beat it. The chance of an error is divided
-    among the ways (Bonferroni). `doubt`: see _doubted()."""
-    if ROUTINE not in ratios:
-        return None, 1.0
+    among the ways (Bonferroni). `doubt`: see ratio()."""
     others = [way for way in ways if way not in (ROUTINE, LIBC_AGAIN)]
     confidence = 1 - by_luck / max(1, len(others))
-    found = {way: _doubted(cells, ROUTINE, way, confidence, doubt) for way in others}
+    found = {way: ratio(cells, ROUTINE, way, confidence, doubt) for way in others}
     better = {way: one for way, one in found.items() if one is not None and one.low > 1}
     if not better:
         return None if doubt else ROUTINE, 1.0
     best = max(better, key=lambda way: better[way].value)
     if LIBC in better and best != LIBC:
-        over_libc = _doubted(cells, LIBC, best, confidence, doubt)
+        over_libc = ratio(cells, LIBC, best, confidence, doubt)
         if over_libc is not None and over_libc.low <= 1:
             best = LIBC
     return best, better[best].low
-
-
-def _doubted(
-    cells: Cells, slow: str, fast: str, confidence: float, doubt: float
-) -> Estimate | None:
-    """As ratio(), with an interval that is wider by `doubt` at each end, in logarithms."""
-    one = ratio(cells, slow, fast, confidence)
-    return one and Estimate(one.value, one.low * math.exp(-doubt), one.high * math.exp(doubt))
 
 
 def _drifting(cycles: Sequence[Sequence[Block]], trim: Trimming, ways: Sequence[str]) -> list[str]:

@@ -51,11 +51,6 @@ class Estimate:
         """Whether the interval of a ratio reaches no further than that from it."""
         return self.high / self.value <= 1 + part and self.value / self.low <= 1 + part
 
-    @property
-    def most(self) -> float:
-        """How far the interval of a ratio reaches from 1, in logarithms."""
-        return max(abs(math.log(self.low)), abs(math.log(self.high)))
-
 
 # --- Distributions ---
 
@@ -194,10 +189,12 @@ def mean_of(cells: Cells, way: str) -> float | None:
     return sum(found) / len(found) if found else None
 
 
-def ratio(cells: Cells, slow: str, fast: str, confidence: float = 0.95) -> Estimate | None:
-    """Mean time of the first way over that of the second. Three corrections for
-    different sizes compete: not any, per byte, and by the slope of time on size. The one that
-    leaves the least noise counts."""
+def ratio(
+    cells: Cells, slow: str, fast: str, confidence: float = 0.95, doubt: float = 0.0
+) -> Estimate | None:
+    """Mean time of the first way over that of the second. Three corrections for different sizes
+    compete: not any, per byte, and by the slope of time on size. The one that leaves the least
+    noise counts. `doubt`: the interval is wider by that at each end, in logarithms."""
     both = [(one[slow], one[fast]) for one in cells if slow in one and fast in one]
     if len(both) < _FEWEST:
         return None
@@ -225,7 +222,7 @@ def ratio(cells: Cells, slow: str, fast: str, confidence: float = 0.95) -> Estim
         return None
     error, value = min(found)
     reach = t_quantile((1 + confidence) / 2, len(both) - 1) * error / (1 - LEFT_OUT)
-    return Estimate(value, value * math.exp(-reach), value * math.exp(reach))
+    return Estimate(value, value * math.exp(-reach - doubt), value * math.exp(reach + doubt))
 
 
 def _error_of_ratio(pairs: Sequence[Sequence[float]]) -> float | None:
