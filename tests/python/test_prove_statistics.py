@@ -14,16 +14,17 @@ from statistics import fmean
 import pytest
 from asterope.faults import Failure
 from asterope.prove.copies import LIBC, LIBC_AGAIN
-from asterope.prove.metric import PATTERN, Metric
 from asterope.prove.processes import Run
 from asterope.prove.rounds import (
     FASTER,
     LEAST_ROUNDS,
+    PATTERN,
     SAME,
     SLOWER,
     UNKNOWN,
     Finding,
     Goal,
+    Metric,
     Rounds,
     judge,
     measure,

@@ -12,8 +12,7 @@ from typing import Any
 
 import pytest
 from asterope.prove import copies as prove
-from asterope.prove.metric import Metric
-from asterope.prove.rounds import Goal, Rounds, judge
+from asterope.prove.rounds import Goal, Metric, Rounds, judge
 from asterope.prove.run_words import Setting, of_kernel
 from asterope.prove.run_words import document as runs_document
 from asterope.prove.trial.blocks import LIBC, LIBC_AGAIN, ROUTINE, Observed, Place

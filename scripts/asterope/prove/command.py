@@ -8,8 +8,8 @@ from collections.abc import Sequence
 
 from ..command_line import run
 from .options import LIST, MERGE, PROGRAM, REMOVE, parse
+from .processes import supervised
 from .runs import prove_by_runs
-from .supervisor import supervised
 
 
 def _prove(arguments: argparse.Namespace) -> int:

@@ -11,7 +11,7 @@ import subprocess
 import tempfile
 import threading
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,9 +19,11 @@ from typing import IO
 
 from ..ending import sandbox_words, signal_name
 from ..faults import Failure, one_line
+from ..interrupt import SIGNALS
 from ..program import Called
 from ..record.descendants import programs_running, used_by
 from ..record.kernel import Used
+from ..scratch_folder import scratch_folder
 
 _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
 # A program may keep its variables in its heap. Then their length decides how its buffers lie to
@@ -248,3 +250,52 @@ def outlived_words(programs: Collection[str]) -> str:
         f"still running when the command ended: {names}: prove a command that ends when its work "
         "is done (no daemon)"
     )
+
+
+# --- A process that outlives this one ---
+
+
+def supervised(work: Callable[[], int]) -> int:
+    """Forks, and calls `work` in the child, where it may raise. Returns its result in both
+    processes. If either is killed, the other ends the programs that were started. All temporary
+    files of the child lie in a folder that is removed. Raises Failure in the parent if a signal
+    ended the child.
+
+    The child starts the programs itself, as it would alone, and the parent sleeps. So no third
+    process takes part in a timed run. (Rejected: a supervisor between this process and each
+    program. It would take part in each start, and could not outlive a SIGKILL itself.)
+    """
+    parent = os.getpid()
+    awaited = {*SIGNALS, signal.SIGCHLD}
+    with scratch_folder("asterope-prove-", Path(tempfile.gettempdir())) as folder:
+        mask = signal.pthread_sigmask(signal.SIG_BLOCK, awaited)
+        child = os.fork()
+        if child == 0:
+            os.setsid()  # a signal to the parent's group must not kill both
+            adopt_orphans()
+            send_at_parents_end(signal.SIGTERM)
+            signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+            if os.getppid() != parent:
+                raise KeyboardInterrupt
+            tempfile.tempdir = str(folder)
+            try:
+                return work()
+            finally:
+                end_children()  # an interrupt may have come while a program was being started
+        adopt_orphans()
+        status = _wait(child, awaited)
+        end_children()
+    if os.WIFSIGNALED(status):
+        raise Failure(f"was ended by {signal_name(os.WTERMSIG(status))}")
+    return os.WEXITSTATUS(status)
+
+
+def _wait(child: int, awaited: set[signal.Signals]) -> int:
+    """Hands signals on until the child ends; returns its status."""
+    while True:
+        came = signal.sigwait(awaited)
+        if came != signal.SIGCHLD:
+            os.kill(child, came)
+        ended, status = os.waitpid(child, os.WNOHANG)
+        if ended:
+            return status

@@ -17,16 +17,17 @@ from ..figures import duration_text
 from ..modes import modes_told
 from ..record.kernel import Used, kernel_words
 from .copies import LIBC, OTHER, Copy, again
-from .metric import PATTERN, Metric
 from .options import UNTOLD
 from .rounds import (
     LEAST_ROUNDS,
     NARROW,
+    PATTERN,
     SAME,
     SLOWER,
     UNKNOWN,
     Finding,
     Goal,
+    Metric,
     Rounds,
     best_of,
     judge,

@@ -26,10 +26,9 @@ from .copies import (
     two_builds,
     with_offers,
 )
-from .metric import CPU, PATTERN, parse_metric
 from .options import DEFAULT_LIBRARY, PROGRAM
 from .places import check_placeholders
-from .rounds import LEAST_ROUNDS, NARROW, Goal, Rounds, measure
+from .rounds import CPU, LEAST_ROUNDS, NARROW, PATTERN, Goal, Rounds, measure, parse_metric
 from .run_words import Setting, progress, report, rounds_progress
 from .runners import Commands, Servers, under
 

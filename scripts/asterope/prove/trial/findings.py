@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from statistics import fmean, median
 
 from .blocks import (
     LIBC,
@@ -20,11 +18,20 @@ from .blocks import (
     Pair,
     Place,
     Seen,
-    Spent,
 )
-from .pairs import FEWEST, Period, Phase, Saved, gain, phases, saved
-from .possible import Possible, possible_of, seconds_of_call
-from .short import FEWEST_PROCESSES, chance_of_short, of_short, seconds_of_short
+from .pairs import (
+    FEWEST,
+    FEWEST_PROCESSES,
+    Saved,
+    chance_of_short,
+    gain,
+    levels_of,
+    of_short,
+    phases_of,
+    saved,
+    seconds_of_short,
+)
+from .possible import Possible, possible_of
 from .statistics import (
     LITTLE,
     NO_TRIMMING,
@@ -269,11 +276,11 @@ def findings(observed: Observed, ways: Sequence[str], whole: str | None = None) 
         together=kept(observed.together),
         places={p: replace(s, together=kept(s.together)) for p, s in observed.places.items()},
     )
-    levels, long = _levels(observed)
+    levels, long = levels_of(observed)
     lived = sum(one.seconds for one in observed.lived) or observed.cpu_seconds
     of_copying = seconds - max(0.0, observed.cpu_seconds - lived) - long
     alike = _alike(observed, parts, whole, explored)
-    of_ways = {way: (_together(observed, way, levels), of_short(observed, way)) for way in parts}
+    of_ways = {way: (phases_of(observed, way, levels), of_short(observed, way)) for way in parts}
     together: dict[str, Saved | None] = {}
     for way in [*parts] * len(parts):  # again if there are two, as each asks for the other's ratio
         (found, few), (whole_processes, unknown) = of_ways[way]
@@ -381,86 +388,6 @@ def _explored(seen: Seen, cells: Cells) -> float:
     alone = sum(one[LIBC].seconds + one[ROUTINE].seconds for one in cells) / (2 * len(cells))
     every = [cell.seconds for one in cells for cell in one.values()]
     return seen.own_calls * (sum(every) / len(every) - alone)
-
-
-def _levels(observed: Observed) -> tuple[dict[Place, float], float]:
-    """Returns the usual seconds of a call, by place. Also returns the time of places whose calls
-    each fill a period, or that no pair saw: two periods cannot compare them."""
-    levels, long = {}, 0.0
-    for place, seen in observed.places.items():
-        blocks = [block for pair in seen.together.values() for block in pair]
-        level = median([fmean(block.seconds) for block in blocks]) if blocks else 0.0
-        if not level > 0:  # no pair saw it, or too short processes cannot tell their rates
-            long += seconds_of_call(place, seen) * max(0, seen.calls - seen.short_calls)
-        elif _fill_periods(seen, level, observed.together):
-            long += level * seen.calls
-        else:
-            levels[place] = level
-    return levels, long
-
-
-def _fill_periods(seen: Seen, level: float, together: Mapping[Pair, Sequence[Spent]]) -> bool:
-    """Whether a single such call is most of a period, in most periods that have any."""
-    filled = []
-    for pair, blocks in seen.together.items():
-        periods = together.get(pair, ())
-        for way in {block.way for block in blocks}:
-            calls = sum(block.calls for block in blocks if block.way == way)
-            length = sum(spent.seconds for spent in periods if spent.way == way)
-            # the shortest: others may have waited for the CPU
-            shortest = min(min(block.seconds) for block in blocks if block.way == way)
-            filled.append(calls == 1 and min(level, shortest) > length / 2)
-    return sum(filled) > len(filled) / 2
-
-
-def _together(
-    observed: Observed, way: str, levels: Mapping[Place, float]
-) -> tuple[Sequence[Phase], float]:
-    """Returns the phases of pairs that had libc and this way; see phases()."""
-    usual = Counter[tuple[Pair, str]]()
-    shares: dict[Pair, Counter[Place]] = {}
-    left_out, pairs = set(), {}
-    for place, seen in observed.places.items():
-        if place not in levels:
-            left_out |= seen.together.keys()
-            continue
-        for pair, blocks in seen.together.items():
-            own = shares.setdefault(pair, Counter())
-            for block in blocks:
-                usual[pair, block.way] += levels[place] * block.calls
-                own[place] += levels[place] * block.calls
-    for pair, threads in observed.together.items():
-        if pair in left_out:
-            continue
-        both = [
-            Period(
-                sum(spent.seconds for spent in threads if spent.way == one),
-                sum(spent.within for spent in threads if spent.way == one),
-                usual[pair, one],
-            )
-            for one in (LIBC, way)
-        ]
-        if not all(spent.within > 0 for spent in threads):  # not known, as in a new phase
-            both = [replace(one, within=one.seconds) for one in both]
-        if all(one.seconds > 0 and one.usual > 0 for one in both):
-            pairs[pair] = (both[0], both[1])
-    calls = _calls_that_count(observed)
-    whole = {place: calls[place] * level for place, level in levels.items()}
-    return phases(pairs, shares, whole) if pairs else ([], 0.0)
-
-
-def _calls_that_count(observed: Observed) -> dict[Place, float]:
-    """The calls of each place, in processes that have periods. Where calls were timed in groups,
-    the first one stands for its group, whose other calls may be of any place. So each place gets
-    its share of the counted calls."""
-    calls = {place: float(seen.calls - seen.short_calls) for place, seen in observed.places.items()}
-    counted = {
-        place: sum(block.calls for pair in seen.together.values() for block in pair)
-        for place, seen in observed.places.items()
-        if any(block.gap > 1 for pair in seen.together.values() for block in pair)
-    }
-    scale = sum(calls[place] for place in counted) / max(1, sum(counted.values()))
-    return {**calls, **{place: scale * count for place, count in counted.items()}}
 
 
 def _of_place(
