@@ -283,19 +283,13 @@ def supervised(work: Callable[[], int]) -> int:
             finally:
                 end_children()  # an interrupt may have come while a program was being started
         adopt_orphans()
-        status = _wait(child, awaited)
+        ended = 0
+        while not ended:  # it hands signals on until the child ends
+            came = signal.sigwait(awaited)
+            if came != signal.SIGCHLD:
+                os.kill(child, came)
+            ended, status = os.waitpid(child, os.WNOHANG)
         end_children()
     if os.WIFSIGNALED(status):
         raise Failure(f"was ended by {signal_name(os.WTERMSIG(status))}")
     return os.WEXITSTATUS(status)
-
-
-def _wait(child: int, awaited: set[signal.Signals]) -> int:
-    """Hands signals on until the child ends; returns its status."""
-    while True:
-        came = signal.sigwait(awaited)
-        if came != signal.SIGCHLD:
-            os.kill(child, came)
-        ended, status = os.waitpid(child, os.WNOHANG)
-        if ended:
-            return status

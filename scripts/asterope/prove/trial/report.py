@@ -61,7 +61,9 @@ def report(
     nothing = _NOTHING
     if tried.is_endless:
         nothing = f"{_NONE_YET}, after {observed.lasted:.1f} s."
-    unseen = AGAINST if own else _of_unseen(tried)
+    unseen = AGAINST if own else None  # the advice if it may have copies that were not seen
+    if tried.is_endless and not own and (observed.is_idle or not observed.places):
+        unseen = trial_words.GIVE_LOAD if observed.is_idle else trial_words.MORE_TIME
     before, after, doubts = [f"Not judged: {why}." if why else nothing], [], []
     if observed.places and not why:
         before = trial_words.before_table(found, whole, observed)
@@ -98,15 +100,6 @@ def report(
     if unwritten:
         raise unwritten
     return code_of(last, unseen) if observed.places else UNTOLD if unseen else DONE
-
-
-def _of_unseen(tried: Tried) -> str | None:
-    """The advice if the program may have copies that were not seen."""
-    if not tried.is_endless:
-        return None
-    if tried.observed.is_idle:
-        return trial_words.GIVE_LOAD
-    return None if tried.observed.places else trial_words.MORE_TIME
 
 
 def code_of(found: Found, unseen: str | None = None) -> int:
