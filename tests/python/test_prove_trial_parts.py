@@ -20,22 +20,13 @@ from asterope.prove import programs
 from asterope.prove.copies import parse_copies
 from asterope.prove.options import UNTOLD, parse
 from asterope.prove.trial import blocks, command, run
+from asterope.prove.trial import trial_words as words
 from asterope.prove.trial.blocks import LIBC, ROUTINE, Observed, Place, Seen
 from asterope.prove.trial.findings import Found, PlaceFound, findings
 from asterope.prove.trial.possible import Possible
 from asterope.prove.trial.report import code_of, report, wanted, write_map
 from asterope.prove.trial.run import Trial, Tried
 from asterope.prove.trial.statistics import Estimate
-from asterope.prove.trial.trial_words import (
-    after_table,
-    clock_line,
-    doubts,
-    kernel_line,
-    other_ways,
-    sentence,
-    table,
-    what_to_do,
-)
 from asterope.prove.trial.ways import Way, check_ways, parse_way, ways_of_routine
 from asterope.record.kernel import Used
 from asterope.record.others import FIRST
@@ -48,7 +39,7 @@ SURE, SAME = Estimate(0.1, 0.09, 0.11), Estimate(0.0, -0.001, 0.001)
 
 
 def advice(found: Found, observed: Observed, is_over: bool = False) -> str:
-    return what_to_do(found, observed, ["./program"], Path("x.so"), None, is_over)
+    return words.what_to_do(found, observed, ["./program"], Path("x.so"), None, is_over)
 
 
 @pytest.fixture
@@ -170,7 +161,7 @@ def test_in_operation_nobody_knows_how_long_restricted_processes_ran(monkeypatch
     assert tried.observed.untimed == 1
     found = Found(SAME, untimed=1)
     assert Found(SAME).is_told and not found.is_told
-    assert "the time of a process that restricts system calls is not known" in sentence(found)
+    assert "the time of a process that restricts system calls is not known" in words.sentence(found)
 
 
 def test_time_that_is_in_no_account_may_be_of_what_restricted_itself(ran) -> None:
@@ -311,26 +302,28 @@ def test_a_place_shows_another_way_that_is_surely_better_after_few_cycles() -> N
 
 
 def test_where_pages_are_the_cost_what_saves_them_is_named() -> None:
-    (note,) = doubts(INTO_FRESH, ["./program", "--fast"], False)
+    (note,) = words.doubts(INTO_FRESH, ["./program", "--fast"], False)
     assert (
         "asterope-prove --runs --tunables -- ./program --fast finds" in note
         and "--client" not in note
     )
-    assert "a server needs a --client" in doubts(INTO_FRESH, ["./server"], True)[0]
-    said = kernel_line(INTO_FRESH)
+    assert "a server needs a --client" in words.doubts(INTO_FRESH, ["./server"], True)[0]
+    said = words.kernel_line(INTO_FRESH)
     assert said.startswith("The kernel took 60 % of the CPU time, with 17k page faults (266 for")
     both = Observed()
     both.add(INTO_FRESH)
     both.add(Observed(used=Used(9.0, 0.0, 3)))
-    assert doubts(both, ["true"], False) == []
-    assert kernel_line(both).startswith("The kernel took 6 % of the CPU time, with 17k page faults")
-    assert kernel_line(Observed()) == ""  # in operation the ends of processes are not awaited
+    assert words.doubts(both, ["true"], False) == []
+    assert words.kernel_line(both).startswith(
+        "The kernel took 6 % of the CPU time, with 17k page faults"
+    )
+    assert words.kernel_line(Observed()) == ""  # in operation the ends of processes are not awaited
 
 
 def test_a_place_that_copies_into_fresh_memory_says_so() -> None:
     ratios = {ROUTINE: Estimate(1.1, 1.0, 1.2), "fresh": Estimate(3.21, 3.1, 3.3)}
     one = PlaceFound(LARGE, 100, 100, 0.5, ratios, best="fresh", surely=1)
-    said = table(Found(None, [one]), {})
+    said = words.table(Found(None, [one]), {})
     assert "copies into fresh memory: it is 3.2 times as fast with its pages prepared" in said
 
 
@@ -340,7 +333,7 @@ SLOWER = {ROUTINE: Estimate(0.5, 0.4, 0.6)}
 def assert_mapped(routine: list[Way], folder: Path, one: PlaceFound, count: int) -> None:
     """So many places are noted, written and counted."""
     tried, found, path = Tried(routine), Found(SURE, [one]), folder / "map"
-    notes = other_ways(wanted(tried, found))
+    notes = words.other_ways(wanted(tried, found))
     assert [note.partition(" want")[0] for note in notes] == ["Note: 1 place"] * count
     lines, has_places = write_map(tried, found, {}, ["true"], path)
     assert lines[0].startswith(f"Wrote {path}: {counted(count)} ") and has_places == bool(count)
@@ -361,13 +354,15 @@ def test_a_note_tells_of_what_a_map_would_have_alone(
     place = Place(str(libraries / file), 100, "memcpy", 4096)
     one = PlaceFound(place, 1000, 100, 0.5, SLOWER, best=LIBC, saves=saves, surely=-1)
     assert_mapped(routine, tmp_path, one, count)
-    assert "\n" + " " * 79 + "libc       1.000  best" in table(Found(None, [one]), {})
+    assert "\n" + " " * 79 + "libc       1.000  best" in words.table(Found(None, [one]), {})
 
 
 def test_where_asterope_is_installed_its_own_command_makes_the_map_s_library(monkeypatch) -> None:
     monkeypatch.setattr(programs, "_is_checkout", lambda: False)
     nothing = findings(Observed(), WAYS)
-    said = what_to_do(nothing, Observed(), ["true"], Path("general.so"), Path("/my own/map.json"))
+    said = words.what_to_do(
+        nothing, Observed(), ["true"], Path("general.so"), Path("/my own/map.json")
+    )
     own = "'/my own/libasterope_preload.so'"
     compiled = f"asterope-generate --preload {own} --places '/my own/map.json'"
     assert f": {compiled}, then ln -s {own} " in said and "general.so" not in said
@@ -436,13 +431,13 @@ def test_more_than_the_copies_can_bring_is_an_error_of_the_method(factor: float)
     found = found_of(factor, 0.05)
     assert not found.is_told and code_of(found) == UNTOLD
     why = "the trial shows a larger difference than all of its copies can make"
-    assert f"cannot be told: {why}" in sentence(found)
-    assert not any(verdict in sentence(found) for verdict in ("faster (", "slower ("))
-    advice = what_to_do(found, Observed(), ["true"], Path("x.so"), None)
+    assert f"cannot be told: {why}" in words.sentence(found)
+    assert not any(verdict in words.sentence(found) for verdict in ("faster (", "slower ("))
+    advice = words.what_to_do(found, Observed(), ["true"], Path("x.so"), None)
     assert advice == "Not known: --runs --metric cpu compares whole runs."
     (place,) = found.places
     assert (place.best, place.possible, found.slower) == (None, False, [])
-    assert "than its calls can make: it is not sure" in table(found, {})
+    assert "than its calls can make: it is not sure" in words.table(found, {})
 
 
 @pytest.mark.parametrize("limit", [blocks.THREADS_FULL, blocks.NO_WAY])
@@ -452,7 +447,7 @@ def test_where_some_copies_were_not_counted_nothing_bounds_a_difference(limit: s
         observed.limits.add(limit)
         found = findings(observed, WAYS)
         assert found.is_told == told
-        assert ("not all of its copies were counted" in sentence(found)) != told
+        assert ("not all of its copies were counted" in words.sentence(found)) != told
 
 
 @pytest.mark.parametrize("restricted", [0.0, 0.05])
@@ -491,7 +486,7 @@ def test_of_a_way_that_was_not_measured_the_other_one_is_no_bound() -> None:
 
 def test_a_sure_difference_of_nothing_is_none() -> None:
     found = Found(Estimate(-0.0003, -0.0006, -0.0001))
-    assert "is as fast as with libc, within 0.1 %" in sentence(found)
+    assert "is as fast as with libc, within 0.1 %" in words.sentence(found)
     assert code_of(found) == DONE
 
 
@@ -501,8 +496,8 @@ def test_copies_that_take_next_to_nothing_need_no_trial() -> None:
     count = observed.places[PLACE].calls
     observed.places[PLACE].measured = {LIBC: (count, 0.002 * observed.cpu_seconds)}
     found = findings(observed, WAYS)
-    assert found.is_told and "is as fast as with libc, within 0." in sentence(found)
-    line = clock_line(found, observed)
+    assert found.is_told and "is as fast as with libc, within 0." in words.sentence(found)
+    line = words.clock_line(found, observed)
     assert line.endswith("No way of copying can be felt then.") and "Not judged" not in line
 
 
@@ -526,20 +521,20 @@ def test_the_places_that_take_most_are_named_where_they_are_not_judged() -> None
         PlaceFound(place(number), 1500, 0, 0.0, takes=part) for number, part in enumerate(taken, 1)
     ]
     names = {one.place: f"f{one.place.offset}" for one in places}
-    *lines, last = after_table(Found(SURE, places), names)
+    *lines, last = words.after_table(Found(SURE, places), names)
     assert lines == [
         f"Not judged by itself: 4KiB.. program f{number} (memcpy), 1.5k calls, at most {part} % of "
         "the CPU time: each way came 0 times, and 30 are needed."
         for number, part in ((2, "30.0"), (4, "20.0"), (5, "4.0"))
     ]
     assert last == "And 2 more, which take less."
-    assert len(after_table(Found(SURE, places[:3]), names)) == 3
-    assert after_table(Found(SURE, places[5:]), names) == []  # less than matters
+    assert len(words.after_table(Found(SURE, places[:3]), names)) == 3
+    assert words.after_table(Found(SURE, places[5:]), names) == []  # less than matters
 
 
 def test_copies_without_a_place_of_their_own_are_named_once() -> None:
     small = PlaceFound(Place("", 0, "small copies", 0), 9_000_000, 0, 0.4)
-    (said,) = after_table(Found(SURE, [small]), {})
+    (said,) = words.after_table(Found(SURE, [small]), {})
     assert said == (
         "Not judged by itself: small copies, 9M calls: such copies are judged only all together."
     )
@@ -560,17 +555,17 @@ def test_rows_that_do_not_add_up_to_the_first_line_are_summed_up(gained, says) -
         for number, value in enumerate(gained)
     ]
     found = Found(SURE, rows)
-    said = after_table(found, {})
+    said = words.after_table(found, {})
     start = f"Together these are {says}. The first line, of all copies at once, is right"
     assert [line[: len(start)] for line in said] == ([] if says is None else [start])
 
 
 def test_rows_are_summed_up_only_where_the_first_line_tells_and_they_are_believed() -> None:
     much = row(1, Estimate(0.4, 0.39, 0.41))
-    assert len(after_table(Found(SURE, [much]), {})) == 1
-    assert after_table(Found(None, [much]), {}) == []
-    assert after_table(Found(Estimate(0.0, -0.2, 0.2), [much]), {}) == []
-    assert after_table(Found(SURE, [replace(much, possible=False)]), {}) == []
+    assert len(words.after_table(Found(SURE, [much]), {})) == 1
+    assert words.after_table(Found(None, [much]), {}) == []
+    assert words.after_table(Found(Estimate(0.0, -0.2, 0.2), [much]), {}) == []
+    assert words.after_table(Found(SURE, [replace(much, possible=False)]), {}) == []
 
 
 @pytest.mark.parametrize(

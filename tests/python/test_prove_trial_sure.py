@@ -13,18 +13,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import pytest
-from asterope.prove.trial.blocks import (
-    LIBC,
-    ROUTINE,
-    SHORT,
-    Block,
-    Lived,
-    Observed,
-    Pair,
-    Place,
-    Seen,
-    Spent,
-)
+from asterope.prove.trial import blocks
+from asterope.prove.trial.blocks import LIBC, ROUTINE, Block, Observed, Pair, Place, Seen, Spent
 from asterope.prove.trial.findings import Found, findings
 from made_up_trials import WAYS
 
@@ -100,7 +90,7 @@ class Program:
                     done = self._in_periods(str(number), left, observed, dice)
                     calls = copies.calls - calls
                 own = observed.cpu_seconds - before
-                one = Lived(str(number), 7, number, own, way, own if done == 1 else None)
+                one = blocks.Lived(str(number), 7, number, own, way, own if done == 1 else None)
                 observed.lived.append(one)
                 if one.is_short:
                     copies.short_calls += calls
@@ -110,7 +100,7 @@ class Program:
                     copying = done * (self._whole(each) - self._starting)
                     starting = self._starting if done else min(own, self._starting)
                     takes[i] += starting + copying + done * self._parent
-                is_short = is_short or (own < SHORT and done == 1)
+                is_short = is_short or (own < blocks.SHORT and done == 1)
         observed.wall_seconds = observed.cpu_seconds / (1 - self.idle)
         observed.processes = observed.runs = number
         measured = max(25, copies.calls // 64)

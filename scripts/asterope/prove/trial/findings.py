@@ -6,48 +6,13 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from .blocks import (
-    LIBC,
-    LIBC_AGAIN,
-    NO_WAY,
-    ROUTINE,
-    THREADS_FULL,
-    UNSEEN,
-    Block,
-    Observed,
-    Pair,
-    Place,
-    Seen,
-)
-from .pairs import (
-    FEWEST,
-    FEWEST_PROCESSES,
-    Saved,
-    chance_of_short,
-    gain,
-    levels_of,
-    of_short,
-    phases_of,
-    saved,
-    seconds_of_short,
-)
+from . import blocks, pairs, statistics
+from .blocks import LIBC, LIBC_AGAIN, ROUTINE, Block, Observed, Pair, Place, Seen
 from .possible import Possible, possible_of
-from .statistics import (
-    LITTLE,
-    NO_TRIMMING,
-    Cells,
-    Estimate,
-    Group,
-    Trimming,
-    cells_of,
-    differs,
-    mean_of,
-    ratio,
-    trimming,
-)
+from .statistics import NO_TRIMMING, Cells, Estimate, Trimming, cells_of, mean_of, ratio, trimming
 
 # Each of these keeps the library from counting all copies, for an unknown time.
-_UNCOUNTED = {NO_WAY, THREADS_FULL, UNSEEN}
+_UNCOUNTED = {blocks.NO_WAY, blocks.THREADS_FULL, blocks.UNSEEN}
 # A place does not matter if its calls themselves take less than this part of the CPU time.
 MATTERS = 0.01
 MOST_UNJUDGED = 0.1  # of the CPU time: above it, nothing is said of the whole program
@@ -104,7 +69,7 @@ class PlaceFound:
     def is_shown(self) -> bool:
         """Whether tables and pictures have it. They leave out places with few calls, of which
         nothing is known, and places that bring little."""
-        brings = self.gained is None or abs(self.gained.value) >= LITTLE
+        brings = self.gained is None or abs(self.gained.value) >= statistics.LITTLE
         has_other = self.matters and self.best not in (None, ROUTINE)
         sure = self.possible and (has_other or (self.surely != 0 and brings))
         return bool(self.ratios) and (sure or (self.matters and self.cycles >= FEW))
@@ -261,30 +226,33 @@ def findings(observed: Observed, ways: Sequence[str], whole: str | None = None) 
     explored = sum(_explored(seen, all_cells[place][1]) for place, seen in observed.places.items())
     seconds = max(0.0, observed.cpu_seconds - explored)
     parts = _parts(observed, whole)
-    by_chance = chance_of_short(observed)
+    by_chance = pairs.chance_of_short(observed)
     seconds -= by_chance
     uncounted = bool(observed.limits & _UNCOUNTED)
     possible = {} if uncounted else possible_of(observed, seconds, observed.restricted)
     # Short processes that did not take one way as a whole have too few pairs of periods.
     too_few = {one.name for one in observed.lived if one.is_short and one.way is None}
 
-    def kept(pairs: Mapping[Pair, list]) -> dict[Pair, list]:
-        return {pair: own for pair, own in pairs.items() if pair.process not in too_few}
+    def kept(by_pair: Mapping[Pair, list]) -> dict[Pair, list]:
+        return {pair: own for pair, own in by_pair.items() if pair.process not in too_few}
 
     observed = replace(
         observed,
         together=kept(observed.together),
         places={p: replace(s, together=kept(s.together)) for p, s in observed.places.items()},
     )
-    levels, long = levels_of(observed)
+    levels, long = pairs.levels_of(observed)
     lived = sum(one.seconds for one in observed.lived) or observed.cpu_seconds
     of_copying = seconds - max(0.0, observed.cpu_seconds - lived) - long
     alike = _alike(observed, parts, whole, explored)
-    of_ways = {way: (phases_of(observed, way, levels), of_short(observed, way)) for way in parts}
-    together: dict[str, Saved | None] = {}
+    of_ways = {
+        way: (pairs.phases_of(observed, way, levels), pairs.of_short(observed, way))
+        for way in parts
+    }
+    together: dict[str, pairs.Saved | None] = {}
     for way in [*parts] * len(parts):  # again if there are two, as each asks for the other's ratio
         (found, few), (whole_processes, unknown) = of_ways[way]
-        fewest = FEWEST if found else FEWEST_PROCESSES
+        fewest = pairs.FEWEST if found else pairs.FEWEST_PROCESSES
         more = 1 + sum(
             one.more_by_libc(parts[other], alike[other])
             for other, one in together.items()
@@ -292,16 +260,16 @@ def findings(observed: Observed, ways: Sequence[str], whole: str | None = None) 
         )
         all_phases, copying = [*found, *whole_processes], (of_copying - unknown) * more
         own = parts[way] / more, alike[way] / more
-        together[way] = saved(all_phases, copying, *own, few, fewest)
+        together[way] = pairs.saved(all_phases, copying, *own, few, fewest)
         if together[way] is None:  # too few pairs in all: more processes would make more
-            unknown = seconds_of_short(observed)
+            unknown = pairs.seconds_of_short(observed)
 
     def gain_of(way: str, seconds: float) -> Estimate | None:
         """Adds the time that the program's other way (map or routine) has saved, as if libc had run
         then. The time that was not judged may save nothing, or as much as the rest."""
         others = [other for other, found in together.items() if found and other != way]
         seconds += sum(together[other].part * together[other].seconds for other in others)
-        either = (gain(together[way], seconds - one) for one in (0.0, long + unknown))
+        either = (pairs.gain(together[way], seconds - one) for one in (0.0, long + unknown))
         known = [one for one in either if one is not None]
         if not known:
             return None
@@ -328,7 +296,7 @@ def findings(observed: Observed, ways: Sequence[str], whole: str | None = None) 
         unjudged=unjudged,
         short=short,
         possible=possible.get(None),
-        all_seen=UNSEEN not in observed.limits,
+        all_seen=blocks.UNSEEN not in observed.limits,
         restricted=observed.restricted / max(1e-9, seconds + observed.restricted),
         untimed=observed.untimed,
         uncounted=uncounted,
@@ -349,7 +317,7 @@ def _parts(observed: Observed, whole: str | None) -> dict[str, float]:
     In some pairs all places go together: by libc in one period, by the routine or the whole in the
     other. These are half of the pairs, or seven of eight if a whole is judged outside operation. In
     the others each place counts half for libc, half for the routine, see _explored(). So does a
-    process that took one way, see chance_of_short()."""
+    process that took one way, see pairs.chance_of_short()."""
     seconds = max(observed.cpu_seconds, 1e-9)
     easy = observed.easy_libcs + observed.easy_others
     tried = 1 - easy / seconds
@@ -365,9 +333,9 @@ def _alike(
 ) -> dict[str, float]:
     """By way, the share of the CPU time in which libc and this way did equally much of the work.
     For the routine, places change their ways by themselves then, or processes are short. See
-    chance_of_short(). The whole has no such time."""
+    pairs.chance_of_short(). The whole has no such time."""
     seconds = observed.cpu_seconds
-    short = seconds_of_short(observed)
+    short = pairs.seconds_of_short(observed)
     easy = observed.easy_libcs + observed.easy_others
     periods = max(0.0, seconds - easy - short)
     by_place = max(0.0, periods * (1 / 2 if whole is None or easy else 1 / 8) - explored)
@@ -375,7 +343,7 @@ def _alike(
     return {way: alike * (way != whole) for way in ways}
 
 
-def _cells(cycles: Sequence[Group]) -> tuple[Trimming, Cells]:
+def _cells(cycles: Sequence[Sequence[Block]]) -> tuple[Trimming, Cells]:
     trim = trimming(cycles)
     return trim, cells_of(cycles, trim)
 
@@ -482,6 +450,7 @@ def _drifting(cycles: Sequence[Sequence[Block]], trim: Trimming, ways: Sequence[
     found = []
     for way in ways:
         first, then = ratio(early, LIBC, way), ratio(late, LIBC, way)
-        if first and then and differs(first, then) and abs(first.value / then.value - 1) > KNOWN:
+        changes = first and then and abs(first.value / then.value - 1) > KNOWN
+        if changes and statistics.differs(first, then):
             found.append(way)
     return found
