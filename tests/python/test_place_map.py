@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from asterope.faults import BadInput
 from asterope.place_map import MappedPlace, as_c, least_of, read_places, text_of
-from asterope.prove.trial import mapping
+from asterope.prove.trial import report
 from asterope.prove.trial.blocks import LIBC, LIBC_AGAIN, ROUTINE, Block, Observed, Place, Seen
 from asterope.prove.trial.findings import findings
 from command_errors import read_json
@@ -135,10 +135,10 @@ def test_places_enter_where_another_way_is_surely_better(monkeypatch, tmp_path: 
         cycles = [[block(way, of.get(way, 1.0)) for way in names] for _ in range(60)]
         observed.places[Place(module, 8, "memcpy", 1024)] = Seen(1000, 1000, cycles=cycles)
     ids = {"losing": "aa", "gaining": "bb", "foreign": "cc", "both": "dd", "long": "ee" * 33}
-    monkeypatch.setattr(mapping, "build_id_of", lambda module: ids.get(module, ""))
+    monkeypatch.setattr(report, "build_id_of", lambda module: ids.get(module, ""))
     trial, found = SimpleNamespace(observed=observed, names=names), findings(observed, names)
     path = tmp_path / "p.json"
-    lines, has_places = mapping.write_map(trial, found, {}, ["x"], path)
+    lines, has_places = report.write_map(trial, found, {}, ["x"], path)
     ways = {place.build_id: place.way for place in read_places(path, ENTRIES)}
     assert has_places and ways == {"aa": "libc", "bb": "cold", "dd": "cold"}
     assert lines == [

@@ -17,8 +17,8 @@ import pytest
 from asterope.faults import Failure
 from asterope.program import find_program
 from asterope.prove.copies import LIBC, LIBC_AGAIN, Copy
-from asterope.prove.metric import parse_metric
 from asterope.prove.processes import Run
+from asterope.prove.rounds import parse_metric
 from asterope.prove.runners import Commands
 from asterope.record.kernel import Used
 from command_errors import alive, assert_gone, on_terminal, read_json, wait_until

@@ -14,11 +14,22 @@ from statistics import fmean
 import pytest
 from asterope.faults import Failure
 from asterope.prove.copies import LIBC, LIBC_AGAIN
-from asterope.prove.metric import PATTERN, Metric
 from asterope.prove.processes import Run
-from asterope.prove.rounds import LEAST_ROUNDS, Goal, Rounds, measure
+from asterope.prove.rounds import (
+    FASTER,
+    LEAST_ROUNDS,
+    PATTERN,
+    SAME,
+    SLOWER,
+    UNKNOWN,
+    Finding,
+    Goal,
+    Metric,
+    Rounds,
+    judge,
+    measure,
+)
 from asterope.prove.run_words import contradictions
-from asterope.prove.verdicts import FASTER, SAME, SLOWER, UNKNOWN, Finding, judge
 from made_up_trials import share
 
 OURS = "ours"

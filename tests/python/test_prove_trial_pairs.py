@@ -1,44 +1,23 @@
-"""A trial says right how much a whole program gains: on made-up ones whose truth is known."""
+"""A trial says right how much a whole program gains: on made-up ones whose truth is known, also of
+processes too short for periods."""
 
 from __future__ import annotations
 
 import random
 from collections.abc import Callable
 from dataclasses import astuple, replace
+from pathlib import Path
 from statistics import fmean, median
 
+import made_up_trials as made_up
 import pytest
-from asterope.prove.trial.blocks import (
-    LIBC,
-    LIBC_AGAIN,
-    ROUTINE,
-    Block,
-    Observed,
-    Place,
-    Seen,
-    Spent,
-)
+from asterope.prove.trial import blocks
+from asterope.prove.trial.blocks import LIBC, ROUTINE, Block, Observed, Place, Seen, Spent
 from asterope.prove.trial.findings import Found, findings
 from asterope.prove.trial.statistics import Estimate
-from asterope.prove.trial.trial_words import clock_line, sentence, table
+from asterope.prove.trial.trial_words import clock_line, sentence, table, what_to_do
 from asterope.prove.trial.ways import MAP
-from made_up_trials import (
-    EXPERIMENTS,
-    FACTORS,
-    OTHER,
-    PLACE,
-    WAYS,
-    Program,
-    assert_near,
-    drifting,
-    in_phases,
-    observed_of,
-    scaled,
-    share,
-    slower_reader,
-    steady,
-    with_stalls,
-)
+from made_up_trials import EXPERIMENTS, PLACE, WAYS, Program, assert_near, observed_of, steady
 
 
 def alone(program: Callable[[float], Program]) -> Callable[[float], dict[Place, Program]]:
@@ -59,10 +38,10 @@ def true_gain(times: dict[Place, Program], **settings) -> float:
         whole = 0.0
         for place, program in times.items():
             seen = observed.places[place]
-            for pair, blocks in seen.together.items():
+            for pair, own in seen.together.items():
                 when = pair.number / len(seen.together)
                 each = fmean(program(way, when, dice) for _ in range(400))
-                calls = sum(block.calls for block in blocks)
+                calls = sum(block.calls for block in own)
                 whole += each * (calls + seen.own_calls / len(seen.together))
         return whole
 
@@ -70,11 +49,14 @@ def true_gain(times: dict[Place, Program], **settings) -> float:
 
 
 WHOLE: dict[str, Callable[[float], dict[Place, Program]]] = {
-    **{one.__name__: alone(one) for one in (steady, drifting, in_phases, slower_reader)},
+    **{
+        one.__name__: alone(one)
+        for one in (steady, made_up.drifting, made_up.in_phases, made_up.slower_reader)
+    },
     # the second one, where the routine loses, in phases
     "two_places": lambda factor: {
         PLACE: steady(factor),
-        Place("/bin/program", 200, "memcpy", 512): in_phases(1.05),
+        Place("/bin/program", 200, "memcpy", 512): made_up.in_phases(1.05),
     },
     # for a tenth of its calls, it does much between them that no copy has to do with
     "starting": alone(adding(lambda when, dice: (when < 0.1) * dice.uniform(0, 20))),
@@ -88,7 +70,9 @@ def found_of(times: dict[Place, Program], seed: int, **settings) -> Found:
 
 
 @pytest.mark.parametrize("kind", WHOLE)
-@pytest.mark.parametrize("factor", [*FACTORS[:2], pytest.param(0.6, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "factor", [*made_up.FACTORS[:2], pytest.param(0.6, marks=pytest.mark.slow)]
+)
 def test_the_programs_gain_is_that_of_whole_runs(kind: str, factor: float) -> None:
     times = WHOLE[kind](factor)
     found = [found_of(times, seed).gain for seed in range(EXPERIMENTS)]
@@ -113,7 +97,7 @@ def test_what_a_program_does_beside_its_copies_counts(factor: float, beside: flo
 
 def test_ways_that_are_tried_but_slow_do_not_count() -> None:
     """The time that they take is the trial's, not the program's."""
-    found = found_of({PLACE: scaled(steady(0.8), OTHER, 8.0)}, 1)
+    found = found_of({PLACE: made_up.scaled(steady(0.8), made_up.OTHER, 8.0)}, 1)
     assert found.gain.value == pytest.approx(0.25, abs=0.02)
 
 
@@ -267,7 +251,7 @@ def test_periods_in_which_the_program_did_something_else_blur_nothing() -> None:
 
 def test_interruptions_that_hit_both_ways_blur_nothing() -> None:
     """One call in 100 takes 10 times as long: a tenth of all, and most of the noise."""
-    times = {PLACE: with_stalls(steady(0.9), 0.01, 9)}
+    times = {PLACE: made_up.with_stalls(steady(0.9), 0.01, 9)}
     found = [found_of(times, seed).gain for seed in range(EXPERIMENTS)]
     assert_near(found, true_gain(times))
     assert median(one.high - one.low for one in found) < 0.05 / 2  # with them 0.05 to 0.06
@@ -276,7 +260,7 @@ def test_interruptions_that_hit_both_ways_blur_nothing() -> None:
 @pytest.mark.parametrize(("stall", "longer"), [(3, 1), (10, 2), (50, 10)])
 def test_long_stalls_of_the_routine_alone_count_in_its_gain(stall: float, longer: int) -> None:
     """It is 5 % faster, but for one call in a hundred. No stall is as long as a period."""
-    times = {PLACE: with_stalls(steady(0.95), 0.01, stall, [ROUTINE])}
+    times = {PLACE: made_up.with_stalls(steady(0.95), 0.01, stall, [ROUTINE])}
     found = [found_of(times, seed, pairs=300 // longer, longer=longer).gain for seed in range(20)]
     truth = true_gain(times, pairs=300 // longer, longer=longer)
     assert_near(found, truth, 0.015, 0.74)  # of 20, a fifth less
@@ -298,24 +282,24 @@ def test_places_come_by_what_they_bring_and_know_their_best_way() -> None:
     many, few, loser = (Place("/bin/p", number, "memcpy", 4096) for number in (1, 2, 3))
     times = {
         few: lambda way, when, dice: steady(0.9)(way, when, dice) / 50,
-        many: scaled(steady(0.9), OTHER, 0.5),
+        many: made_up.scaled(steady(0.9), made_up.OTHER, 0.5),
         loser: steady(1.05),
     }
     found = found_of(times, 3)
     assert [one.place for one in found.places] == [many, loser, few]
-    assert [one.best for one in found.places] == [OTHER, LIBC, ROUTINE]
+    assert [one.best for one in found.places] == [made_up.OTHER, LIBC, ROUTINE]
     assert [one.place for one in found.slower] == [loser]
     assert found.places[0].gained.value > 0 > found.places[1].gained.value
 
 
 def test_where_libc_differs_from_itself_nothing_is_sure() -> None:
-    found = found_of({PLACE: scaled(steady(1.3), LIBC_AGAIN, 1.2)}, 1)
+    found = found_of({PLACE: made_up.scaled(steady(1.3), blocks.LIBC_AGAIN, 1.2)}, 1)
     assert (found.places[0].steady, found.places[0].best, found.slower) == (False, None, [])
 
 
 def test_where_libc_hardly_differs_from_itself_a_great_difference_is_sure() -> None:
     """It always seems to do so at one place of a hundred, by luck."""
-    found = found_of({PLACE: scaled(steady(8.0), LIBC_AGAIN, 1.2)}, 1)
+    found = found_of({PLACE: made_up.scaled(steady(8.0), blocks.LIBC_AGAIN, 1.2)}, 1)
     (place,) = found.places
     assert (place.steady, place.best, found.slower) == (False, LIBC, [place])
     assert sentence(found).endswith("; it is slower than libc at 1 place.")
@@ -323,7 +307,7 @@ def test_where_libc_hardly_differs_from_itself_a_great_difference_is_sure() -> N
 
 
 def test_a_slower_program_whose_places_are_not_is_not_said_to_have_no_slower_one() -> None:
-    found = found_of({PLACE: scaled(steady(1.3), LIBC_AGAIN, 1.2)}, 1)
+    found = found_of({PLACE: made_up.scaled(steady(1.3), blocks.LIBC_AGAIN, 1.2)}, 1)
     assert found.gain.high < 0 and not found.slower
     assert sentence(found).endswith("; the slower places are not known.")
     assert "libc differs from itself here" in table(found, {})
@@ -342,7 +326,9 @@ def test_ways_that_differ_much_are_no_ways_that_are_held_up(factor: float) -> No
 
 def test_a_place_of_two_modes_shows_them() -> None:
     """Phases, in which ten times as much passes between two calls: a mean is of neither."""
-    assert "under the routine: two modes, " in table(found_of({PLACE: in_phases(1.0)}, 1), {})
+    assert "under the routine: two modes, " in table(
+        found_of({PLACE: made_up.in_phases(1.0)}, 1), {}
+    )
     assert "two modes" not in table(found_of({PLACE: steady(1.0)}, 1), {})
 
 
@@ -354,7 +340,7 @@ def test_of_many_places_luck_makes_none_slower() -> None:
 def test_luck_chooses_no_way() -> None:
     """Ways that are all alike are not written down as better than the routine."""
     best = [found_of({PLACE: steady(1.0)}, seed).places[0].best for seed in range(50)]
-    assert share([one == ROUTINE for one in best]) >= 0.96
+    assert made_up.share([one == ROUTINE for one in best]) >= 0.96
 
 
 def test_a_way_that_throws_out_others_data_is_seen_when_all_go_together() -> None:
@@ -379,10 +365,116 @@ def test_pairs_of_two_threads_are_one_unit() -> None:
     def width(threads: int, seed: int) -> float:
         observed = observed_of({PLACE: steady(0.8)}, seed)
         for together in (observed.together, observed.places[PLACE].together):
-            for blocks in together.values():
-                blocks *= threads
+            for own in together.values():
+                own *= threads
         gain = findings(observed, WAYS).gain
         return gain.high - gain.low
 
     widths = [(width(1, seed), width(2, seed)) for seed in range(10)]
     assert median(two / one for one, two in widths) == pytest.approx(1, rel=0.1)
+
+
+# --- Processes too short for periods ---
+
+
+def short_ones(
+    seed: int,
+    count: int,
+    copying: float,
+    factor: float,
+    each: float = 0.02,
+    mapped: float | None = None,
+) -> Observed:
+    """Processes of 20 ms or `each`, of which that part is copies with libc; the routine takes so
+    many times as long. One of five tries its places by themselves. `mapped`: as `factor`, of the
+    library with a map; then one of three processes takes that instead."""
+    dice = random.Random(seed)
+    ways = [LIBC, LIBC, ROUTINE, ROUTINE, None] if mapped is None else [LIBC, ROUTINE, MAP]
+    factors = {LIBC: 1.0, ROUTINE: factor, MAP: mapped, None: (1 + factor) / 2}
+    observed, seen = Observed(), Seen()
+    observed.places[PLACE] = seen
+    for number in range(count):
+        way = dice.choice(ways)
+        copies = each * copying * factors[way]
+        seconds = (each * (1 - copying) + copies) * (1 + 0.02 * dice.gauss(0, 1))
+        observed.add(Observed(seconds, seconds, processes=1, runs=1))
+        observed.lived.append(blocks.Lived(str(number), 7, number, seconds, way, seconds))
+        measured = {LIBC: (50, each / 2 * copying), ROUTINE: (50, each / 2 * copying * factor)}
+        seen.add(Seen(100, short_calls=100, measured=measured))
+    return observed
+
+
+@pytest.mark.parametrize("factor", [1.0, 0.5, 2.0, 8.0])
+def test_the_gain_of_short_processes_is_that_of_whole_runs(factor: float) -> None:
+    """Also where the ways differ so much that the middle process is of one of them."""
+    for count in (60, 100):
+        made = (short_ones(seed, count, 0.6, factor) for seed in range(EXPERIMENTS))
+        gains = [findings(one, WAYS).gain for one in made]
+        assert_near([one for one in gains if one], 1 / (0.4 + 0.6 * factor) - 1)
+        assert sum(map(bool, gains)) > 0.9 * EXPERIMENTS
+
+
+@pytest.mark.parametrize(("factor", "mapped"), [(1.0, 1.0), (0.5, 0.4), (0.9, 0.6)])
+def test_a_map_of_short_processes_is_judged_beside_libc_and_the_routine(
+    factor: float, mapped: float
+) -> None:
+    """A third of the processes takes each."""
+    made = [short_ones(seed, 90, 0.6, factor, mapped=mapped) for seed in range(EXPERIMENTS)]
+    found = [findings(one, WAYS, MAP) for one in made]
+    assert_near([one.gain for one in found], 1 / (0.4 + 0.6 * factor) - 1)
+    assert_near([one.whole_gain for one in found], 1 / (0.4 + 0.6 * mapped) - 1)
+
+
+@pytest.mark.parametrize("count", [6, 11])
+def test_of_too_few_processes_nothing_is_said(count: int) -> None:
+    """As long as each run adds some, more runs are not hopeless."""
+    observed = short_ones(1, count, 0.6, 0.5)
+    found = findings(observed, WAYS)
+    assert not found.is_told and not found.is_hopeless and found.short == pytest.approx(1)
+    assert "processes too short and too few, 100 % of its CPU time, were not" in sentence(found)
+    assert "give it more --time, or --runs" in what_to_do(
+        found, observed, ["a"], Path("x"), None, is_over=True
+    )
+
+
+def test_a_process_of_another_kind_is_no_partner() -> None:
+    """A shell, and its command, which takes ten times as long."""
+    observed = short_ones(1, 100, 0.6, 0.5)
+    shells = [
+        blocks.Lived(f"sh {n}", 8, n, 0.002, [LIBC, ROUTINE][n // 50], 0.002) for n in range(100)
+    ]
+    observed.lived += shells
+    observed.cpu_seconds += sum(one.seconds for one in shells)
+    gain = findings(observed, WAYS).gain
+    assert gain.value == pytest.approx(2.2 / 1.6 - 1, abs=0.03)
+
+
+def test_calls_of_short_processes_are_no_calls_of_a_long_one() -> None:
+    """It saves half of its time. They save nothing, by as many calls at the same place."""
+    observed = short_ones(1, 100, 0.6, 1.0)
+    fast = steady(0.5)
+    times = {PLACE: lambda way, when, dice: fast(way, when, dice) / 3000}
+    long = observed_of(times, 1)
+    long.lived.append(blocks.Lived("one", 8, 0, long.cpu_seconds, None, long.cpu_seconds))
+    observed.places[PLACE].add(Seen(9900, short_calls=9900))
+    short = observed.cpu_seconds
+    observed.add(long)
+    truth = (long.cpu_seconds / 0.75 + short) / (long.cpu_seconds / 1.5 + short) - 1
+    assert findings(observed, WAYS).gain.value == pytest.approx(truth, abs=0.02)
+
+
+def test_pairs_of_hurried_processes_say_nothing() -> None:
+    """Their periods are too short for the caches: each way had the lines that the other one left.
+    Here they say that the ways are the same. Whole processes say how much the routine saves."""
+    observed = short_ones(1, 40, 0.6, 0.5, each=0.5)
+    same = steady(1.0)
+    for number in range(10):
+        name = f"hurried {number}"
+        made = observed_of({PLACE: lambda *of: same(*of) / 30000}, 1, process=name)
+        took = made.cpu_seconds
+        made.lived.append(blocks.Lived(name, 7, number, took, None, took, noted_short=True))
+        made.places[PLACE].short_calls = made.places[PLACE].calls
+        assert took > blocks.SHORT
+        observed.add(made)
+    gain = findings(observed, WAYS).gain
+    assert gain.low <= 1 / 0.7 - 1 <= gain.high

@@ -1,5 +1,5 @@
-"""The parts of a trial decide and say the right things, without a run: ways, looks, notes, the last
-line."""
+"""The parts of a trial decide and say the right things, without a run: ways, looks, bounds, notes,
+the last line."""
 
 from __future__ import annotations
 
@@ -19,36 +19,45 @@ from asterope.place_map import counted
 from asterope.prove import programs
 from asterope.prove.copies import parse_copies
 from asterope.prove.options import UNTOLD, parse
-from asterope.prove.trial import blocks, operation, run
-from asterope.prove.trial.blocks import LIBC, LIBC_AGAIN, ROUTINE, Observed, Place, Seen
+from asterope.prove.trial import blocks, command, run
+from asterope.prove.trial import trial_words as words
+from asterope.prove.trial.blocks import LIBC, ROUTINE, Observed, Place, Seen
 from asterope.prove.trial.findings import Found, PlaceFound, findings
-from asterope.prove.trial.mapping import wanted, write_map
-from asterope.prove.trial.report import report
+from asterope.prove.trial.possible import Possible
+from asterope.prove.trial.report import code_of, report, wanted, write_map
 from asterope.prove.trial.run import Trial, Tried
 from asterope.prove.trial.statistics import Estimate
-from asterope.prove.trial.trial_words import (
-    doubts,
-    kernel_line,
-    other_ways,
-    sentence,
-    table,
-    what_to_do,
-)
-from asterope.prove.trial.ways import check_ways, parse_way, ways_of_routine
+from asterope.prove.trial.ways import Way, check_ways, parse_way, ways_of_routine
 from asterope.record.kernel import Used
 from asterope.record.others import FIRST
 from copy_programs import shared_library
 from made_up_processes import NO_FLAGS, made_up_process
+from made_up_trials import PLACE, WAYS, observed_of, steady
 from profile_samples import plain_profile
+
+SURE, SAME = Estimate(0.1, 0.09, 0.11), Estimate(0.0, -0.001, 0.001)
 
 
 def advice(found: Found, observed: Observed, is_over: bool = False) -> str:
-    return what_to_do(found, observed, ["./program"], Path("x.so"), None, is_over)
+    return words.what_to_do(found, observed, ["./program"], Path("x.so"), None, is_over)
 
 
-def test_looks_at_what_is_known_take_a_part_of_the_time(monkeypatch, libraries: Path) -> None:
+@pytest.fixture
+def clock(monkeypatch) -> list[float]:
+    now = [0.0]
+    monkeypatch.setattr(run.time, "monotonic", lambda: now[0])
+    return now
+
+
+@pytest.fixture
+def routine(libraries: Path) -> list[Way]:
+    """The routine alone."""
+    return ways_of_routine(libraries / "like.so")[:1]
+
+
+def test_looks_at_what_is_known_take_a_part_of_the_time(monkeypatch, clock, routine) -> None:
     """Between two looks of four seconds twelve runs of a second each pass."""
-    clock, looks = [0.0], []
+    looks: list[float] = []
 
     def runs(trial: Trial, left: float) -> bool:
         clock[0] += 1
@@ -61,10 +70,9 @@ def test_looks_at_what_is_known_take_a_part_of_the_time(monkeypatch, libraries: 
         looks.append(clock[0])
         return Found()
 
-    monkeypatch.setattr(run.time, "monotonic", lambda: clock[0])
     monkeypatch.setattr(run, "findings", looked)
     monkeypatch.setattr(Trial, "_run", runs)
-    trial = Trial(None, ways_of_routine(libraries / "like.so")[:1], Path("recorder.so"), 60.0)
+    trial = Trial(None, routine, Path("recorder.so"), 60.0)
     trial.measure(lambda _: None)
     assert trial.stopped_by == run.TIME and looks == [5, 21, 37, 53]
 
@@ -119,7 +127,7 @@ def test_where_other_users_may_not_enter_that_is_the_reason(monkeypatch, ran, cl
     [(False, False, 3.0), (True, False, 0.5), (False, True, 0.5)],
 )
 def test_what_was_seen_of_a_process_counts_where_it_noted_no_end(
-    tmp_path, has_ended, is_quiet, seconds
+    monkeypatch, tmp_path, has_ended, is_quiet, seconds
 ):
     """As one that ends by a system call of its own; but of one that restricts its own, which is not
     tried any more, it counts as such."""
@@ -128,13 +136,10 @@ def test_what_was_seen_of_a_process_counts_where_it_noted_no_end(
     process = made_up_process([], pid=7, cpu_seconds=0.5, has_ended=has_ended, flags=flags)
     trial = Tried([])
     trial._known = {7: 3.0}
-    trial.observed = Observed()
-    seen: list[float] = []
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(run, "read_process", lambda _: process)
-        patch.setattr(run, "read_trial", lambda *of: seen.append(of[3]) or Observed(of[3]))
-        trial.read(tmp_path)
-    assert trial.observed.cpu_seconds == seconds and seen == [seconds]
+    monkeypatch.setattr(run, "read_process", lambda _: process)
+    monkeypatch.setattr(run, "read_trial", lambda *of: Observed(of[3]))
+    trial.read(tmp_path)
+    assert trial.observed.cpu_seconds == seconds
     assert trial.observed.restricted == (2.5 if is_quiet else 0)
 
 
@@ -146,19 +151,17 @@ def test_where_much_is_restricted_nothing_is_told() -> None:
         assert ("LD_PRELOAD" in last) == is_told == ("with its sandbox off" not in last)
 
 
-def test_in_operation_nobody_knows_how_long_restricted_processes_ran(tmp_path) -> None:
+def test_in_operation_nobody_knows_how_long_restricted_processes_ran(monkeypatch, tmp_path) -> None:
     tried = Tried([])
     (tmp_path / "7-0.raw").write_bytes(b"-")
-    flags = replace(NO_FLAGS, quiet=True)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(run, "read_process", lambda _: made_up_process([], flags=flags))
-        patch.setattr(run, "read_trial", lambda *_: Observed())
-        tried.read(tmp_path, in_operation=True)
+    process = made_up_process([], flags=replace(NO_FLAGS, quiet=True))
+    monkeypatch.setattr(run, "read_process", lambda _: process)
+    monkeypatch.setattr(run, "read_trial", lambda *_: Observed())
+    tried.read(tmp_path, in_operation=True)
     assert tried.observed.untimed == 1
-    found = Found(Estimate(0.0, -0.001, 0.001))
-    assert found.is_told and not replace(found, untimed=1).is_told
-    said = sentence(replace(found, untimed=1))
-    assert "the time of a process that restricts system calls is not known" in said
+    found = Found(SAME, untimed=1)
+    assert Found(SAME).is_told and not found.is_told
+    assert "the time of a process that restricts system calls is not known" in words.sentence(found)
 
 
 def test_time_that_is_in_no_account_may_be_of_what_restricted_itself(ran) -> None:
@@ -190,11 +193,11 @@ def test_no_room_is_told_from_a_library_that_is_not_loaded(tmp_path, folder, sai
 
 
 def test_a_disk_that_is_nearly_full_has_no_room_for_a_trial(monkeypatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(operation, "ways_for", lambda _: [])
+    monkeypatch.setattr(command, "ways_for", lambda _: [])
     monkeypatch.setattr(programs, "folder_of", lambda _: tmp_path)
-    monkeypatch.setattr(operation, "_ROOM", 1 << 62)
+    monkeypatch.setattr(command, "_ROOM", 1 << 62)
     with pytest.raises(OSError, match="No space left on device"):
-        operation._prepared(argparse.Namespace(name="own", command=["true"], explore=2))
+        command._prepared(argparse.Namespace(name="own", command=["true"], explore=2))
 
 
 @pytest.mark.parametrize(
@@ -207,7 +210,7 @@ def test_a_disk_that_is_nearly_full_has_no_room_for_a_trial(monkeypatch, tmp_pat
 )
 def test_of_what_is_not_seen_nothing_is_said(limits: set[str], is_over: bool, said: str) -> None:
     observed = Observed(limits=limits)
-    found = findings(observed, [LIBC, LIBC_AGAIN, ROUTINE])
+    found = findings(observed, WAYS)
     assert advice(found, observed, is_over) == f"Not known: {said}."
 
 
@@ -228,6 +231,7 @@ def test_of_few_long_calls_whole_runs_are_the_advice(cycles: int, takes: float, 
         assert told or last == "Not known: give it more --time."
 
 
+NOTHING_WRITTEN = argparse.Namespace(json=None, write=None)
 SMALL = Place("/bin/program", 1, "memcpy", 4096)
 # The CPU time of a run of 10 s that was ended, whether it has copied, its processes' findings on
 # other copies, and the advice, with code 4. None: that of a program with nothing to gain.
@@ -242,17 +246,13 @@ ENDED_EARLY = {
 
 @pytest.mark.parametrize(("cpu", "copies", "said", "advice"), ENDED_EARLY.values(), ids=ENDED_EARLY)
 def test_too_little_to_see_is_not_nothing_to_gain(
-    monkeypatch, capsys, libraries, cpu, copies, said, advice
+    monkeypatch, capsys, routine, cpu, copies, said, advice
 ):
     places = {SMALL: Seen(9, measured={LIBC: (9, 1e-6)})} if copies else {}
-    ways = ways_of_routine(libraries / "like.so")[:1]
-    tried = Tried(ways, Observed(cpu, cpu, 1, 1, 1), said=set(said))
-    tried.observed.places, tried.observed.lasted = places, 10.0
-    tried.stopped_by, tried.is_endless = run.TIME, True
-    told = Found(Estimate(0.0, -0.001, 0.001))
-    monkeypatch.setattr(Tried, "found", lambda _: told)
-    asked = argparse.Namespace(json=None, write=None)
-    code = report(tried, ["./program"], asked, 10.0, Path("x.so"))
+    observed = Observed(cpu, cpu, 1, 1, 1, lasted=10.0, places=places)
+    tried = Tried(routine, observed, None, run.TIME, is_endless=True, said=set(said))
+    monkeypatch.setattr(Tried, "found", lambda _: Found(SAME))
+    code = report(tried, ["./program"], NOTHING_WRITTEN, 10.0, Path("x.so"))
     shown = capsys.readouterr().out
     assert code == (DONE if advice is None else UNTOLD)
     assert ("Leave it: nothing to gain here." in shown) == (advice is None)
@@ -266,31 +266,29 @@ INTO_FRESH = Observed(places={LARGE: Seen(64, copied=64 << 20)}, used=Used(1.0, 
 
 
 @pytest.mark.parametrize("ends", [True, False])
-def test_a_command_that_ended_by_itself_is_no_server(monkeypatch, capsys, libraries, ends) -> None:
+def test_a_command_that_ended_by_itself_is_no_server(
+    monkeypatch, capsys, clock, routine, ends
+) -> None:
     """Though it waited for most of 20 s, and the time left is too short for another run."""
-    clock = [0.0]
 
     def runs(trial: Trial, left: float) -> bool:
         clock[0] += 20 if ends else left
         trial.observed = replace(INTO_FRESH, cpu_seconds=0.5, processes=1, runs=1, lasted=clock[0])
         return ends
 
-    monkeypatch.setattr(run.time, "monotonic", lambda: clock[0])
     monkeypatch.setattr(Trial, "_run", runs)
-    told = Found(Estimate(0.0, -0.001, 0.001), [PlaceFound(LARGE, 64, 0, 0.5)])
-    monkeypatch.setattr(Tried, "found", lambda _: told)
-    trial = Trial(None, ways_of_routine(libraries / "like.so")[:1], Path("recorder.so"), 30.0)
+    monkeypatch.setattr(Tried, "found", lambda _: Found(SAME, [PlaceFound(LARGE, 64, 0, 0.5)]))
+    trial = Trial(None, routine, Path("recorder.so"), 30.0)
     trial.measure(lambda _: None)
     assert trial.stopped_by == run.TIME
-    asked = argparse.Namespace(json=None, write=None)
-    code = report(trial, ["./program"], asked, 20.0, Path("x.so"))
+    code = report(trial, ["./program"], NOTHING_WRITTEN, 20.0, Path("x.so"))
     shown = capsys.readouterr().out
     assert code == (DONE if ends else UNTOLD)
     assert ("give it load" in shown) == ("a server needs a --client" in shown) == (not ends)
 
 
 def test_where_pages_are_the_cost_there_may_be_something_to_gain() -> None:
-    found = Found(Estimate(0.0, -0.001, 0.001))
+    found = Found(SAME)
     tunables = "asterope-prove --runs --tunables -- ./program finds"
     assert tunables in advice(found, INTO_FRESH)
     assert "nothing to gain here" in advice(found, Observed())
@@ -304,27 +302,42 @@ def test_a_place_shows_another_way_that_is_surely_better_after_few_cycles() -> N
 
 
 def test_where_pages_are_the_cost_what_saves_them_is_named() -> None:
-    (note,) = doubts(INTO_FRESH, ["./program", "--fast"], False)
+    (note,) = words.doubts(INTO_FRESH, ["./program", "--fast"], False)
     assert (
         "asterope-prove --runs --tunables -- ./program --fast finds" in note
         and "--client" not in note
     )
-    assert "a server needs a --client" in doubts(INTO_FRESH, ["./server"], True)[0]
-    said = kernel_line(INTO_FRESH)
+    assert "a server needs a --client" in words.doubts(INTO_FRESH, ["./server"], True)[0]
+    said = words.kernel_line(INTO_FRESH)
     assert said.startswith("The kernel took 60 % of the CPU time, with 17k page faults (266 for")
     both = Observed()
     both.add(INTO_FRESH)
     both.add(Observed(used=Used(9.0, 0.0, 3)))
-    assert doubts(both, ["true"], False) == []
-    assert kernel_line(both).startswith("The kernel took 6 % of the CPU time, with 17k page faults")
-    assert kernel_line(Observed()) == ""  # in operation the ends of processes are not awaited
+    assert words.doubts(both, ["true"], False) == []
+    assert words.kernel_line(both).startswith(
+        "The kernel took 6 % of the CPU time, with 17k page faults"
+    )
+    assert words.kernel_line(Observed()) == ""  # in operation the ends of processes are not awaited
 
 
 def test_a_place_that_copies_into_fresh_memory_says_so() -> None:
     ratios = {ROUTINE: Estimate(1.1, 1.0, 1.2), "fresh": Estimate(3.21, 3.1, 3.3)}
     one = PlaceFound(LARGE, 100, 100, 0.5, ratios, best="fresh", surely=1)
-    said = table(Found(None, [one]), {})
+    said = words.table(Found(None, [one]), {})
     assert "copies into fresh memory: it is 3.2 times as fast with its pages prepared" in said
+
+
+SLOWER = {ROUTINE: Estimate(0.5, 0.4, 0.6)}
+
+
+def assert_mapped(routine: list[Way], folder: Path, one: PlaceFound, count: int) -> None:
+    """So many places are noted, written and counted."""
+    tried, found, path = Tried(routine), Found(SURE, [one]), folder / "map"
+    notes = words.other_ways(wanted(tried, found))
+    assert [note.partition(" want")[0] for note in notes] == ["Note: 1 place"] * count
+    lines, has_places = write_map(tried, found, {}, ["true"], path)
+    assert lines[0].startswith(f"Wrote {path}: {counted(count)} ") and has_places == bool(count)
+    assert len(json.loads(path.read_text())["places"]) == count
 
 
 WANTED = {
@@ -336,25 +349,20 @@ WANTED = {
 
 @pytest.mark.parametrize(("file", "saves", "count"), WANTED.values(), ids=WANTED)
 def test_a_note_tells_of_what_a_map_would_have_alone(
-    libraries, tmp_path: Path, file, saves, count
+    libraries, routine, tmp_path: Path, file, saves, count
 ) -> None:
     place = Place(str(libraries / file), 100, "memcpy", 4096)
-    ratios = {ROUTINE: Estimate(0.5, 0.4, 0.6)}
-    one = PlaceFound(place, 1000, 100, 0.5, ratios, best=LIBC, saves=saves, surely=-1)
-    tried, found = Tried(ways_of_routine(libraries / "like.so")[:1]), Found(None, [one])
-    notes = other_ways(wanted(tried, found))
-    assert [note.partition(" want")[0] for note in notes] == ["Note: 1 place"] * count
-    path = tmp_path / "map"
-    lines, has_places = write_map(tried, found, {}, ["true"], path)
-    assert lines[0].startswith(f"Wrote {path}: {counted(count)} ") and has_places == bool(count)
-    assert len(json.loads(path.read_text())["places"]) == count
-    assert "\n" + " " * 79 + "libc       1.000  best" in table(found, {})
+    one = PlaceFound(place, 1000, 100, 0.5, SLOWER, best=LIBC, saves=saves, surely=-1)
+    assert_mapped(routine, tmp_path, one, count)
+    assert "\n" + " " * 79 + "libc       1.000  best" in words.table(Found(None, [one]), {})
 
 
 def test_where_asterope_is_installed_its_own_command_makes_the_map_s_library(monkeypatch) -> None:
     monkeypatch.setattr(programs, "_is_checkout", lambda: False)
-    nothing = findings(Observed(), [LIBC, LIBC_AGAIN, ROUTINE])
-    said = what_to_do(nothing, Observed(), ["true"], Path("general.so"), Path("/my own/map.json"))
+    nothing = findings(Observed(), WAYS)
+    said = words.what_to_do(
+        nothing, Observed(), ["true"], Path("general.so"), Path("/my own/map.json")
+    )
     own = "'/my own/libasterope_preload.so'"
     compiled = f"asterope-generate --preload {own} --places '/my own/map.json'"
     assert f": {compiled}, then ln -s {own} " in said and "general.so" not in said
@@ -402,3 +410,178 @@ def test_the_routines_entry_points_are_ways(libraries: Path) -> None:
     ]
     with pytest.raises(BadInput, match="more than 16 ways"):
         check_ways([*ways, *(parse_way(f"w{n}={libraries}/like.so") for n in range(13))])
+
+
+# --- No verdict is beyond the time that the copies themselves take ---
+
+
+def found_of(factor: float, share: float, routine: float = 1.0) -> Found:
+    """The findings on a made-up place. From one call to the next, the routine takes `factor` times
+    as long as libc. Of libc's time, the part `share` is the copy alone. The routine's copy alone
+    takes `routine` times as long as libc's."""
+    observed = observed_of({PLACE: steady(factor)}, 1, pairs=100)
+    count = observed.places[PLACE].calls
+    seconds = share * count  # a call takes one, to the next one
+    observed.places[PLACE].measured = {LIBC: (count, seconds), ROUTINE: (count, routine * seconds)}
+    return findings(observed, WAYS)
+
+
+@pytest.mark.parametrize("factor", [0.7, 1.6])
+def test_more_than_the_copies_can_bring_is_an_error_of_the_method(factor: float) -> None:
+    found = found_of(factor, 0.05)
+    assert not found.is_told and code_of(found) == UNTOLD
+    why = "the trial shows a larger difference than all of its copies can make"
+    assert f"cannot be told: {why}" in words.sentence(found)
+    assert not any(verdict in words.sentence(found) for verdict in ("faster (", "slower ("))
+    advice = words.what_to_do(found, Observed(), ["true"], Path("x.so"), None)
+    assert advice == "Not known: --runs --metric cpu compares whole runs."
+    (place,) = found.places
+    assert (place.best, place.possible, found.slower) == (None, False, [])
+    assert "than its calls can make: it is not sure" in words.table(found, {})
+
+
+@pytest.mark.parametrize("limit", [blocks.THREADS_FULL, blocks.NO_WAY])
+def test_where_some_copies_were_not_counted_nothing_bounds_a_difference(limit: str) -> None:
+    for factor, told in ((0.5, False), (1.0, True)):
+        observed = observed_of({PLACE: steady(factor)}, 1, pairs=3000)
+        observed.limits.add(limit)
+        found = findings(observed, WAYS)
+        assert found.is_told == told
+        assert ("not all of its copies were counted" in words.sentence(found)) != told
+
+
+@pytest.mark.parametrize("restricted", [0.0, 0.05])
+def test_time_in_which_copies_were_not_counted_may_be_all_copies(restricted: float) -> None:
+    observed = observed_of({PLACE: steady(1.0)}, 1, pairs=100)
+    count, seconds = observed.places[PLACE].calls, observed.cpu_seconds
+    observed.places[PLACE].measured = {way: (count, 0.02 * seconds) for way in (LIBC, ROUTINE)}
+    observed.restricted, observed.limits = restricted * seconds, {blocks.QUIET}
+    assert findings(observed, WAYS).possible.share == pytest.approx(0.022 + restricted, abs=0.005)
+
+
+# The last one is of a program that does nothing else.
+CAN = [(0.7, 0.5, 0.4), (1.6, 0.6, 2.0), (7.0, 1.0, 7.0)]
+
+
+@pytest.mark.parametrize(("factor", "share", "routine"), CAN)
+def test_what_they_can_bring_is_told(factor: float, share: float, routine: float) -> None:
+    found = found_of(factor, share, routine)
+    assert found.is_told and found.places[0].possible
+    assert found.gain.low < 1 / factor - 1 < found.gain.high
+
+
+def test_an_estimate_may_be_beyond_by_luck() -> None:
+    """It ends at the bound then."""
+    most = Possible(share=0.2, loss=0.4)
+    assert most.holds(Estimate(0.26, 0.22, 0.30)) and not most.holds(Estimate(0.3, 0.24, 0.36))
+    assert Estimate(0.26, 0.22, 0.30).clipped(*most.gain) == Estimate(0.25, 0.22, 0.25)
+
+
+def test_of_a_way_that_was_not_measured_the_other_one_is_no_bound() -> None:
+    """The routine's copies take next to nothing; libc's may take all of the time."""
+    observed = Observed(cpu_seconds=0.001)
+    observed.places[PLACE] = Seen(100, measured={ROUTINE: (100, 1e-9)})
+    assert not findings(observed, WAYS).is_negligible
+
+
+def test_a_sure_difference_of_nothing_is_none() -> None:
+    found = Found(Estimate(-0.0003, -0.0006, -0.0001))
+    assert "is as fast as with libc, within 0.1 %" in words.sentence(found)
+    assert code_of(found) == DONE
+
+
+def test_copies_that_take_next_to_nothing_need_no_trial() -> None:
+    """However few were seen."""
+    observed = observed_of({PLACE: steady(1.0)}, 1, pairs=3)
+    count = observed.places[PLACE].calls
+    observed.places[PLACE].measured = {LIBC: (count, 0.002 * observed.cpu_seconds)}
+    found = findings(observed, WAYS)
+    assert found.is_told and "is as fast as with libc, within 0." in words.sentence(found)
+    line = words.clock_line(found, observed)
+    assert line.endswith("No way of copying can be felt then.") and "Not judged" not in line
+
+
+# --- Places that could not be judged, and rows that do not add up ---
+
+
+def place(number: int, least: int = 4096) -> Place:
+    return Place("/bin/program", number, "memcpy", least)
+
+
+def row(number: int, gained: Estimate) -> PlaceFound:
+    """A place that the table has."""
+    ratios = {ROUTINE: Estimate(1.1, 1.0, 1.2)}
+    return PlaceFound(place(number), 1000, 100, 0.5, ratios, gained, ROUTINE)
+
+
+def test_the_places_that_take_most_are_named_where_they_are_not_judged() -> None:
+    """Though a place without a whole cycle has no share; and they are counted."""
+    taken = (0.02, 0.3, 0.011, 0.2, 0.04, 0.005)
+    places = [
+        PlaceFound(place(number), 1500, 0, 0.0, takes=part) for number, part in enumerate(taken, 1)
+    ]
+    names = {one.place: f"f{one.place.offset}" for one in places}
+    *lines, last = words.after_table(Found(SURE, places), names)
+    assert lines == [
+        f"Not judged by itself: 4KiB.. program f{number} (memcpy), 1.5k calls, at most {part} % of "
+        "the CPU time: each way came 0 times, and 30 are needed."
+        for number, part in ((2, "30.0"), (4, "20.0"), (5, "4.0"))
+    ]
+    assert last == "And 2 more, which take less."
+    assert len(words.after_table(Found(SURE, places[:3]), names)) == 3
+    assert words.after_table(Found(SURE, places[5:]), names) == []  # less than matters
+
+
+def test_copies_without_a_place_of_their_own_are_named_once() -> None:
+    small = PlaceFound(Place("", 0, "small copies", 0), 9_000_000, 0, 0.4)
+    (said,) = words.after_table(Found(SURE, [small]), {})
+    assert said == (
+        "Not judged by itself: small copies, 9M calls: such copies are judged only all together."
+    )
+
+
+@pytest.mark.parametrize(
+    ("gained", "says"),
+    [
+        ((0.09, 0.0), None),
+        ((0.2, 0.1), "42.9 % faster (40.0 to 45.8)"),
+        ((-0.1, -0.1), "16.7 % slower (15.7 to 17.6)"),
+    ],
+)
+def test_rows_that_do_not_add_up_to_the_first_line_are_summed_up(gained, says) -> None:
+    """0.09 saved of the time is 9.9 % faster; the program is 10 % faster here."""
+    rows = [
+        row(number, Estimate(value, value - 0.01, value + 0.01))
+        for number, value in enumerate(gained)
+    ]
+    found = Found(SURE, rows)
+    said = words.after_table(found, {})
+    start = f"Together these are {says}. The first line, of all copies at once, is right"
+    assert [line[: len(start)] for line in said] == ([] if says is None else [start])
+
+
+def test_rows_are_summed_up_only_where_the_first_line_tells_and_they_are_believed() -> None:
+    much = row(1, Estimate(0.4, 0.39, 0.41))
+    assert len(words.after_table(Found(SURE, [much]), {})) == 1
+    assert words.after_table(Found(None, [much]), {}) == []
+    assert words.after_table(Found(Estimate(0.0, -0.2, 0.2), [much]), {}) == []
+    assert words.after_table(Found(SURE, [replace(much, possible=False)]), {}) == []
+
+
+@pytest.mark.parametrize(
+    ("takes", "surely", "gained", "is_in"),
+    [
+        (0.02, 0, -0.005, True),
+        (0.009, 0, -0.005, False),  # hidden: too little of the time
+        (0.009, -1, -0.005, True),  # a sure loss is shown
+        (0.009, -1, -0.0005, False),  # but it brings too little
+    ],
+)
+def test_map_and_note_and_table_have_the_same_places(
+    libraries, routine, tmp_path: Path, takes, surely, gained, is_in
+) -> None:
+    where = Place(str(libraries / "program"), 100, "memcpy", 4096)
+    about = (where, 1000, 100, 0.5, SLOWER, Estimate(gained, gained, gained), LIBC, 5e-9)
+    one = PlaceFound(*about, surely=surely, takes=takes)
+    assert one.is_shown == is_in
+    assert_mapped(routine, tmp_path, one, int(is_in))

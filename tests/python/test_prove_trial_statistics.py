@@ -7,31 +7,20 @@ import random
 from collections.abc import Iterator
 from statistics import median
 
+import made_up_trials as made_up
 import pytest
+from asterope.prove.trial import statistics
 from asterope.prove.trial.blocks import LIBC, LIBC_AGAIN, ROUTINE, Block
-from asterope.prove.trial.statistics import (
-    LEFT_OUT,
-    NO_TRIMMING,
-    Estimate,
-    cells_of,
-    ratio,
-    t_quantile,
-    trimming,
-)
+from asterope.prove.trial.statistics import NO_TRIMMING, Estimate, cells_of, ratio, trimming
 from made_up_trials import (
     EXPERIMENTS,
-    FACTORS,
     PROGRAMS,
     WAYS,
     Program,
     assert_near,
     cycles_of,
-    heavy_tails,
-    like,
     share,
-    slower_reader,
     steady,
-    with_stalls,
 )
 
 
@@ -46,10 +35,10 @@ def estimates(program: Program, seed: int, count: int, *ways: str) -> list[Estim
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__)
-@pytest.mark.parametrize("factor", FACTORS)
+@pytest.mark.parametrize("factor", made_up.FACTORS)
 def test_nineteen_of_twenty_intervals_hold_the_truth(program, factor: float) -> None:
     truth = 1 / factor
-    if program is slower_reader:
+    if program is made_up.slower_reader:
         mean = 1 + 0.2 * math.sqrt(2 / math.pi)
         truth = (0.2 + 0.8 * mean) / (0.2 + 0.8 * factor * mean)
     ways = (ROUTINE, LIBC_AGAIN)
@@ -79,18 +68,20 @@ def test_trimming_takes_a_slower_way_no_more_than_its_share() -> None:
             if block.way == way
             for seconds in block.seconds
         ]
-        assert share(own) == pytest.approx(LEFT_OUT, abs=0.015)
+        assert share(own) == pytest.approx(statistics.LEFT_OUT, abs=0.015)
 
 
 def test_a_way_whose_cost_is_a_rare_long_stall_does_not_win_by_it() -> None:
     """It is 5 % faster, but for one call in a hundred, which takes twenty times as long."""
-    program = with_stalls(steady(0.95), 0.01, 19, [ROUTINE])
+    program = made_up.with_stalls(steady(0.95), 0.01, 19, [ROUTINE])
     assert not trimming(list(cycles_of(program, random.Random(2), 1500))).is_fair
     assert estimates(program, 2, 1500, ROUTINE)[0].value < 0.95
 
 
 def test_stalls_that_hit_all_ways_alike_are_fair() -> None:
-    made = (list(cycles_of(heavy_tails(0.8), random.Random(seed), 100)) for seed in range(50))
+    made = (
+        list(cycles_of(made_up.heavy_tails(0.8), random.Random(seed), 100)) for seed in range(50)
+    )
     assert share([trimming(cycles).is_fair for cycles in made]) >= 0.94
 
 
@@ -104,7 +95,11 @@ def test_sizes_that_differ_are_taken_off(slope: float) -> None:
             cycle = []
             for way in dice.sample(WAYS, len(WAYS)):
                 size = dice.uniform(1, 2)
-                time = like(0.9)(way) * (1 + slope * 9 * (size - 1)) * (1 + 0.02 * dice.gauss(0, 1))
+                time = (
+                    made_up.like(0.9)(way)
+                    * (1 + slope * 9 * (size - 1))
+                    * (1 + 0.02 * dice.gauss(0, 1))
+                )
                 cycle.append(Block(way, [time] * 4, [size if sizes else 1.0] * 4, 4))
             yield cycle
 
@@ -126,4 +121,4 @@ def test_too_few_cycles_say_nothing() -> None:
     ("chance", "freedom", "value"), [(0.975, 5, 2.571), (0.975, 30, 2.042), (0.995, 10, 3.169)]
 )
 def test_quantiles_of_student_are_those_of_tables(chance, freedom, value) -> None:
-    assert t_quantile(chance, freedom) == pytest.approx(value, rel=0.01)
+    assert statistics.t_quantile(chance, freedom) == pytest.approx(value, rel=0.01)

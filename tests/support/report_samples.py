@@ -12,19 +12,16 @@ from typing import Any
 
 import pytest
 from asterope.prove import copies as prove
-from asterope.prove.document import Setting
-from asterope.prove.document import document as runs_document
-from asterope.prove.metric import Metric
-from asterope.prove.rounds import Goal, Rounds
-from asterope.prove.run_words import of_kernel
+from asterope.prove.rounds import Goal, Metric, Rounds, judge
+from asterope.prove.run_words import Setting, of_kernel
+from asterope.prove.run_words import document as runs_document
 from asterope.prove.trial.blocks import LIBC, LIBC_AGAIN, ROUTINE, Observed, Place
-from asterope.prove.trial.document import document
 from asterope.prove.trial.findings import Found, PlaceFound
+from asterope.prove.trial.report import document
 from asterope.prove.trial.run import Tried
 from asterope.prove.trial.statistics import Estimate
 from asterope.prove.trial.trial_words import after_table, before_table
 from asterope.prove.trial.ways import Way
-from asterope.prove.verdicts import judge
 from asterope.record.kernel import Used
 from command_errors import exit_code_of
 from profile_samples import good_profile

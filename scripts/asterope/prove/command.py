@@ -8,24 +8,24 @@ from collections.abc import Sequence
 
 from ..command_line import run
 from .options import LIST, MERGE, PROGRAM, REMOVE, parse
+from .processes import supervised
 from .runs import prove_by_runs
-from .supervisor import supervised
 
 
 def _prove(arguments: argparse.Namespace) -> int:
     if arguments.what is None and arguments.runs:
         return supervised(lambda: prove_by_runs(arguments))
     # These imports are not above: they need pyelftools, and neither --help nor --runs does.
-    from .trial import command, operation
+    from .trial import command
 
     if arguments.what == LIST:
         return command.list_programs()
     if arguments.what == REMOVE:
         return command.remove_program(arguments.names[0])
     if arguments.what == MERGE:
-        return operation.merge(arguments)
+        return command.merge(arguments)
     if arguments.explore is not None:
-        operation.explore(arguments)
+        command.explore(arguments)
     return supervised(lambda: command.prove_by_trial(arguments))
 
 

@@ -8,7 +8,7 @@ import shlex
 import shutil
 import subprocess
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from ..faults import BadInput, one_line
@@ -26,6 +26,16 @@ LIBC_AGAIN = again(LIBC)
 MOST_COPIES = 16
 TUNABLES, _PRELOAD = "GLIBC_TUNABLES", "LD_PRELOAD"
 _TUNABLES = f"{TUNABLES}="
+# Bytes: glibc gives larger blocks back at once, and free memory at the heap's end beyond that.
+_KEPT = 1 << 30
+# Blocks lie in huge pages, where 512 faults become one. Or freed blocks are kept: their pages have
+# been touched, and cost no further fault.
+_OFFERS = {
+    "hugetlb": "glibc.malloc.hugetlb=1",
+    "keep": f"glibc.malloc.mmap_threshold={_KEPT}:glibc.malloc.trim_threshold={_KEPT}",
+}
+# With this variable of 1, a preload library that knows it prepares the pages of its destinations.
+_FRESH = "ASTEROPE_FRESH"
 
 
 @dataclass(frozen=True)
@@ -38,11 +48,6 @@ class Copy:
     settings: Mapping[str, str] = field(default_factory=dict)
     command: tuple[str, ...] | None = None
     is_offer: bool = False
-
-    @property
-    def parts(self) -> int:
-        """The number of settings that a user has to make for it."""
-        return len(self.settings) + (self.library is not None)
 
     @property
     def description(self) -> str:
@@ -64,8 +69,8 @@ class Copy:
     def line(self, command: Sequence[str]) -> str:
         """The command line that runs a command with this copy."""
         words = one_line(shlex.join(command))
-        settings = "".join(f"{name}={shlex.quote(one_line(value))} "
-                           for name, value in self.settings.items())  # fmt: skip
+        quoted = {name: shlex.quote(one_line(value)) for name, value in self.settings.items()}
+        settings = "".join(f"{name}={value} " for name, value in quoted.items())
         if self.library is None:
             return f"{settings}{words}"
         # resolved: it may be a link that stands for a path that LD_PRELOAD does not take
@@ -174,13 +179,8 @@ def are_known(copy: Copy, loader: Path) -> bool:
     cannot list them (before glibc 2.33), they count as known."""
 
     def listed(one: Copy) -> tuple[int, str]:
-        done = subprocess.run(
-            [loader, "--list-tunables"],
-            env=one.environment(),
-            capture_output=True,
-            text=True,
-            timeout=60,
-        )
+        words, env = [loader, "--list-tunables"], one.environment()
+        done = subprocess.run(words, env=env, capture_output=True, text=True, timeout=60)
         return done.returncode, done.stdout
 
     return listed(copy) != (0, listed(Copy(LIBC))[1])
@@ -195,3 +195,29 @@ def check_tunables(copies: Iterable[Copy], loader: Path) -> None:
                 f"--copies: {_TUNABLES}{one_line(tunables)[:200]}: changes nothing: libc "
                 "knows none of it, or has these values already"
             )
+
+
+def with_offers(copies: Sequence[Copy], loader: Path) -> tuple[list[Copy], list[str]]:
+    """Returns these and the added ones, and a line for each setting that changes nothing. The
+    program's own GLIBC_TUNABLES stay: of two values libc takes the last. Raises BadInput."""
+    own = os.environ.get(TUNABLES)
+    libraries = [copy for copy in copies if copy.library is not None]
+    added, lines = [], []
+    for name, setting in _OFFERS.items():
+        tunables = {TUNABLES: f"{own}:{setting}" if own else setting}
+        offer = Copy(name, None, tunables, is_offer=True)
+        if not are_known(offer, loader):
+            lines.append(f"{name} is left out: libc does not know {setting}, or has it already.")
+            continue
+        with_it = [replace(offer, name=f"{c.name}+{name}", library=c.library) for c in libraries]
+        added += [offer, *with_it]
+    added += [
+        Copy(f"{one.name}+fresh", one.library, {_FRESH: "1"}, is_offer=True)
+        for one in libraries
+        if one.library is not None and _FRESH.encode() in one.library.read_bytes()
+    ]
+    taken = {copy.name for copy in copies} & {copy.name for copy in added}
+    if taken:
+        raise BadInput(f"--tunables: another copy is called {min(taken)}: rename that")
+    check_count(len(copies) + len(added))
+    return [*copies, *added], lines

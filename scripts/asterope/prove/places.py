@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import difflib
 import re
-import secrets
 import shutil
 import socket
 import tempfile
-from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager, suppress
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 from ..faults import BadInput, Failure
@@ -41,29 +40,31 @@ class Place:
     """A folder, the path of a socket in it, and a free TCP port of the loopback. Closing the place
     removes the folder."""
 
-    def __init__(self, with_port: bool = False) -> None:
-        self.folder = _new_folder()
-        self.socket = self.folder / "s"
-        self.port = _free_port() if with_port else 0
+    def __init__(self, names: Collection[str] = ()) -> None:
+        """`names`: a server's placeholders. Raises Failure."""
+        self.folder = Path(tempfile.mkdtemp(prefix=""))  # short, as a socket's path has little room
+        self.socket, self.port = self.folder / "s", 0
+        if "socket" in names and len(str(self.socket).encode()) > _LONGEST_SOCKET:
+            raise Failure(f"{self.socket}: too long for a socket's path: set TMPDIR to a short one")
+        if "port" in names:
+            with socket.socket() as listener:
+                listener.bind(("127.0.0.1", 0))
+                self.port = listener.getsockname()[1]
 
     def fill(self, command: Sequence[str]) -> list[str]:
         values = {"port": self.port, "socket": self.socket, "folder": self.folder}
         return [_PLACEHOLDER.sub(lambda found: str(values[found[1]]), word) for word in command]
 
-    def accepts(self, names: set[str]) -> bool:
+    def accepts(self, names: Collection[str]) -> bool:
         """Whether a server listens at the port and the socket, if its command names them."""
-        return all(
-            _can_connect(family, address)
-            for name, family, address in (
-                ("port", socket.AF_INET, ("127.0.0.1", self.port)),
-                ("socket", socket.AF_UNIX, str(self.socket)),
-            )
-            if name in names
-        )
-
-    def check_socket(self) -> None:
-        if len(str(self.socket).encode()) > _LONGEST_SOCKET:
-            raise Failure(f"{self.socket}: too long for a socket's path: set TMPDIR to a short one")
+        for name, family, address in (
+            ("port", socket.AF_INET, ("127.0.0.1", self.port)),
+            ("socket", socket.AF_UNIX, str(self.socket)),
+        ):
+            with socket.socket(family) as connection:
+                if name in names and connection.connect_ex(address):
+                    return False
+        return True
 
     def close(self) -> None:
         shutil.rmtree(self.folder, ignore_errors=True)
@@ -77,27 +78,3 @@ def filled(command: Sequence[str]) -> Iterator[Sequence[str]]:
         return
     with closing(Place()) as place:
         yield place.fill(command)
-
-
-def _new_folder() -> Path:
-    """Makes it in this run's folder, with a short name: a socket's path has little room."""
-    while True:
-        folder = Path(tempfile.gettempdir()) / secrets.token_hex(2)
-        with suppress(FileExistsError):
-            folder.mkdir(0o700)
-            return folder
-
-
-def _free_port() -> int:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return listener.getsockname()[1]
-
-
-def _can_connect(family: int, address: tuple[str, int] | str) -> bool:
-    with socket.socket(family) as connection:
-        try:
-            connection.connect(address)
-        except OSError:
-            return False
-        return True

@@ -11,7 +11,7 @@ import subprocess
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +19,11 @@ from typing import IO
 
 from ..ending import sandbox_words, signal_name
 from ..faults import Failure, one_line
+from ..interrupt import SIGNALS
+from ..program import Called
+from ..record.descendants import programs_running, used_by
 from ..record.kernel import Used
+from ..scratch_folder import scratch_folder
 
 _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
 # A program may keep its variables in its heap. Then their length decides how its buffers lie to
@@ -28,6 +32,12 @@ _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
 # interval would show that.
 _PADDING, _MOST_PADDING = "ASTEROPE_PADDING", 8 << 10
 _MOST_OUTPUT = 16 << 20  # bytes that are read of a program's output: its end has the summary
+_TURN = 0.02  # seconds between two looks
+_MOMENT = 0.2  # seconds that other processes of the command have to end after it
+# A process that goes on matters if the command took less than this many times its CPU time.
+_LITTLE = 10
+# With fewer seconds of CPU time the command has only started another process, which matters.
+_NOTICED = 0.05
 _LIBC = ctypes.CDLL(None)
 _adopting = False
 
@@ -49,37 +59,30 @@ def end_children() -> None:
     """Kills all children, and their children once they are adopted, until the last one is gone. It
     leaves those of another user alone. It does nothing in a process that adopts no orphans."""
     while _adopting:
-        ended = [pid for pid in list(_children()) if _kill(pid)]
+        children: list[int] = []
+        for path in Path("/proc/self/task").glob("*/children"):  # some kernels do not list them
+            with suppress(FileNotFoundError, ProcessLookupError):  # a thread may end meanwhile
+                children += map(int, path.read_text().split())
+        ended = []
+        for pid in children:
+            with suppress(PermissionError):
+                os.kill(pid, signal.SIGKILL)
+                ended.append(pid)
         if not ended:
             return
         for pid in ended:
             os.waitpid(pid, 0)
 
 
-def _children() -> Iterator[int]:
-    """Yields the children of all threads; a thread may end meanwhile. Some kernels do not list
-    them: there it yields nothing."""
-    for path in Path("/proc/self/task").glob("*/children"):
-        with suppress(FileNotFoundError, ProcessLookupError):
-            yield from map(int, path.read_text().split())
-
-
-def _kill(pid: int) -> bool:
-    try:
-        os.kill(pid, signal.SIGKILL)
-    except PermissionError:
-        return False
-    return True
-
-
 @dataclass(frozen=True)
 class Run:
     """One run of a command: its seconds by the clock, the CPU time of it and its children, and its
-    output, stdout first."""
+    output, stdout first. `outlived_by`: programs that went on after it, and matter."""
 
     wall: float
     used: Used
     output: str
+    outlived_by: Collection[str] = ()
 
 
 class Process:
@@ -129,28 +132,26 @@ class Process:
         options = os.WEXITED | os.WNOWAIT | os.WNOHANG
         return self._process.returncode is not None or bool(os.waitid(os.P_PID, self.pid, options))
 
-    def wait(self, limit: float | None = None, at_end: Callable[[], None] | None = None) -> Run:
-        """Waits for its end, calls `at_end`, and kills the processes that it left running. Raises
-        Failure if the command ends with an error, or not within `limit` s."""
+    def wait(self, limit: float | None = None, program: Called | None = None) -> Run:
+        """Waits for its end, and kills the processes that it left running. Raises Failure if the
+        command ends with an error, or not within `limit` s. `program`: the command's, to see which
+        of its processes go on."""
         late = threading.Event()
 
         def stop() -> None:
             late.set()
             self._kill_group()
 
-        timer = threading.Timer(limit, stop) if limit else None
-        if timer:
-            timer.daemon = True
-            timer.start()
+        timer = threading.Timer(limit or threading.TIMEOUT_MAX, stop)
+        timer.daemon = True
+        timer.start()
         try:
             self._wait_for_end()
             wall = time.monotonic() - self._began
         finally:
-            if timer:
-                timer.cancel()
-                timer.join()
-        if at_end:
-            at_end()
+            timer.cancel()
+            timer.join()
+        go_on = _running_after(program) if program else {}
         self._reap()
         try:
             if late.is_set():
@@ -158,7 +159,10 @@ class Process:
             if self._process.returncode != 0:
                 raise Failure(self.how_it_ended())
             stdout = _end_of(self._output) if self._output else ""
-            return Run(wall, self.used, stdout + _end_of(self._errors))
+            # A helper that stays, and has done little, does not matter.
+            least = max(_NOTICED, _LITTLE * max(go_on.values(), default=0.0))
+            outlived_by = set(go_on) if self.used.seconds < least else set()
+            return Run(wall, self.used, stdout + _end_of(self._errors), outlived_by)
         finally:
             self._close_files()
 
@@ -222,3 +226,70 @@ def _end_of(file: IO[bytes], most: int = _MOST_OUTPUT) -> str:
     # It does not seek: a process that still writes shares the position in the file.
     size = os.fstat(file.fileno()).st_size
     return os.pread(file.fileno(), most, max(0, size - most)).decode(errors="replace")
+
+
+# --- Processes that go on after the command: no figure counts their time ---
+
+
+def _running_after(program: Called) -> dict[str, float]:
+    """Returns the programs of descendants that still run after the command's end. Each comes with
+    the CPU time of all of them. They get a moment to end, as processes of a pipeline need one."""
+    deadline = time.monotonic() + _MOMENT
+    while True:
+        running = programs_running()
+        if not running or time.monotonic() > deadline:
+            used = [each for pid in running for each in used_by(pid)[1:]]
+            seconds = sum(each.seconds for each in used)
+            return {Path(program.name_of(name)).name: seconds for name in running.values()}
+        time.sleep(_TURN)
+
+
+def outlived_words(programs: Collection[str]) -> str:
+    names = one_line(", ".join(sorted(programs)))[:200]
+    return (
+        f"still running when the command ended: {names}: prove a command that ends when its work "
+        "is done (no daemon)"
+    )
+
+
+# --- A process that outlives this one ---
+
+
+def supervised(work: Callable[[], int]) -> int:
+    """Forks, and calls `work` in the child, where it may raise. Returns its result in both
+    processes. If either is killed, the other ends the programs that were started. All temporary
+    files of the child lie in a folder that is removed. Raises Failure in the parent if a signal
+    ended the child.
+
+    The child starts the programs itself, as it would alone, and the parent sleeps. So no third
+    process takes part in a timed run. (Rejected: a supervisor between this process and each
+    program. It would take part in each start, and could not outlive a SIGKILL itself.)
+    """
+    parent = os.getpid()
+    awaited = {*SIGNALS, signal.SIGCHLD}
+    with scratch_folder("asterope-prove-", Path(tempfile.gettempdir())) as folder:
+        mask = signal.pthread_sigmask(signal.SIG_BLOCK, awaited)
+        child = os.fork()
+        if child == 0:
+            os.setsid()  # a signal to the parent's group must not kill both
+            adopt_orphans()
+            send_at_parents_end(signal.SIGTERM)
+            signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+            if os.getppid() != parent:
+                raise KeyboardInterrupt
+            tempfile.tempdir = str(folder)
+            try:
+                return work()
+            finally:
+                end_children()  # an interrupt may have come while a program was being started
+        adopt_orphans()
+        ended = 0
+        while not ended:  # it hands signals on until the child ends
+            came = signal.sigwait(awaited)
+            if came != signal.SIGCHLD:
+                os.kill(child, came)
+            ended, status = os.waitpid(child, os.WNOHANG)
+        end_children()
+    if os.WIFSIGNALED(status):
+        raise Failure(f"was ended by {signal_name(os.WTERMSIG(status))}")
+    return os.WEXITSTATUS(status)

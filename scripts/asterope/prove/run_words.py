@@ -1,17 +1,39 @@
-"""The table of findings, and the line that shows progress."""
+"""Shows the findings of whole runs and their progress, and writes the JSON (prove.schema.json)."""
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
 
+from .. import __version__
+from ..atomic_file import write_output
+from ..command_line import DONE, STALE
+from ..faults import one_line
 from ..figures import duration_text
-from ..record.kernel import kernel_words
-from .copies import Copy
-from .metric import PATTERN, Metric
-from .rounds import Rounds
-from .verdicts import SAME, UNKNOWN, Finding
+from ..modes import modes_told
+from ..record.kernel import Used, kernel_words
+from .copies import LIBC, OTHER, Copy, again
+from .options import UNTOLD
+from .rounds import (
+    LEAST_ROUNDS,
+    NARROW,
+    PATTERN,
+    SAME,
+    SLOWER,
+    UNKNOWN,
+    Finding,
+    Goal,
+    Metric,
+    Rounds,
+    best_of,
+    judge,
+)
 
+FORMAT, VERSION = "asterope-prove", 3
 STOPPED_BY = {
     "rounds": "all rounds ran",
     "until": "all is told that was asked",
@@ -19,6 +41,98 @@ STOPPED_BY = {
     "interrupt": "interrupted",
     "failure": "a run failed",
 }
+
+
+@dataclass(frozen=True)
+class Setting:
+    """The command, and how it was run."""
+
+    command: Sequence[str]
+    client: Sequence[str] | None
+    metric: Metric
+    copies: Sequence[Copy]
+    goal: Goal
+    seed: int
+    started: str  # in UTC, as 2026-11-22T12:00:00Z
+    libc: str
+
+    @property
+    def has_offers(self) -> bool:
+        return any(copy.is_offer for copy in self.copies)
+
+    @property
+    def base(self) -> str:
+        """The copy that the others are compared with, for people."""
+        return self.libc if self.copies[0].command is None else self.copies[0].name
+
+
+def progress(text: str = "") -> None:
+    """Writes over one line on stderr if that is a terminal. No text: the line is empty."""
+    if sys.stderr.isatty():
+        print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)
+
+
+def rounds_progress(rounds: int, reach: float | None, seconds_left: float | None) -> None:
+    text = f"round {rounds}"
+    if reach is not None:
+        text += f", known to {100 * reach:.1f} %"
+    if seconds_left is not None:
+        text += f", about {duration_text(seconds_left)} left"
+    progress(text)
+
+
+def report(setting: Setting, rounds: Rounds, seconds: float, file: str | None) -> int:
+    """Prints and writes the findings until now; returns the exit code."""
+    count = len(rounds.blocks)
+    names = [copy.name for copy in setting.copies]
+    until = setting.goal.until or NARROW
+    findings = judge(rounds, names, until, setting.client is not None) if count else []
+    best, said = None, []
+    if findings:
+        print(
+            f"{setting.metric.words}: {count} rounds of {len(names)} copies in "
+            f"{duration_text(seconds)}; {STOPPED_BY[rounds.stopped_by]}. Ratio above 1: "
+            f"better than {setting.base}."
+        )
+        for copy in setting.copies:
+            if copy.name not in (LIBC, again(LIBC), again(OTHER)):
+                print(f"{copy.name}: {one_line(copy.description)}")
+        print(f"\n{table(findings, setting.metric)}", flush=True)
+        best = best_of(setting.copies, rounds, findings) if setting.has_offers else None
+        said = _said(setting, rounds, findings, best)
+        for line in said:
+            print(line, flush=True)
+    if file is not None:
+        write_output(Path(file), document(setting, rounds, findings, said, seconds, best))
+    if count < LEAST_ROUNDS:
+        return UNTOLD
+    offers = {copy.name for copy in setting.copies if copy.is_offer}
+    if any(one.verdict == SLOWER and one.name not in offers for one in findings):
+        return STALE
+    return UNTOLD if any(one.verdict == UNKNOWN for one in findings) else DONE
+
+
+def _said(
+    setting: Setting, rounds: Rounds, findings: Sequence[Finding], best: Copy | None
+) -> list[str]:
+    """The lines below the table."""
+    lines = contradictions(findings, rounds.larger_is_better)
+    for copy in setting.copies:
+        figures = [dict(block)[copy.name] for block in rounds.blocks]
+        lines += modes_told(copy.name, figures, "{:.4g}".format)
+    unknown = [one for one in findings if one.verdict == UNKNOWN]
+    if len(rounds.blocks) >= LEAST_ROUNDS and any(one.more_rounds is None for one in unknown):
+        lines.append("No number of rounds tells: the figure has too few digits.")
+    if setting.client is None:
+        for copy in filter(None, [setting.copies[0], best]):
+            lines += of_kernel(copy.name, rounds)
+    if best is not None:
+        lines.append(f"{best.name} brings most. To have it: {best.line(setting.command)}")
+    elif setting.has_offers and unknown:
+        lines.append("The fastest copy cannot be told yet.")
+    elif setting.has_offers:
+        lines.append("Leave it: nothing of this makes the program faster than libc alone does.")
+    return lines
 
 
 def table(findings: Sequence[Finding], metric: Metric) -> str:
@@ -72,28 +186,58 @@ def of_kernel(name: str, rounds: Rounds) -> list[str]:
     return [f"{words} a run."]
 
 
-def what_brings_most(best: Copy | None, is_unknown: bool, command: Sequence[str]) -> str:
-    if best is not None:
-        return f"{best.name} brings most. To have it: {best.line(command)}"
-    if is_unknown:
-        return "The fastest copy cannot be told yet."
-    return "Leave it: nothing of this makes the program faster than libc alone does."
+def document(
+    setting: Setting,
+    rounds: Rounds,
+    findings: Sequence[Finding],
+    said: Sequence[str],
+    seconds: float,
+    best: Copy | None = None,
+) -> str:
+    """`said`: the sentences below the table. `best`: the copy that brings most, if --tunables asked
+    for it."""
+    found = {one.name: asdict(one) for one in findings}
+    times = iter(rounds.times)
 
+    def of_copy(copy: Copy) -> dict[str, Any]:
+        # a client's use is not its server's
+        used = Used() if setting.client else rounds.used(copy.name)
+        return {
+            **found.get(copy.name, {}),
+            "name": copy.name,
+            "description": copy.description,
+            "kernel_share": round(used.kernel_share, 6) if used.is_known else None,
+            "minor_faults": round(used.faults / len(rounds.blocks)) if used.faults else None,
+        }
 
-class ProgressLine:
-    """One line on stderr if that is a terminal, written over and over."""
-
-    def say(self, text: str) -> None:
-        if sys.stderr.isatty():
-            print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)
-
-    def tell(self, rounds: int, reach: float | None, seconds_left: float | None) -> None:
-        text = f"round {rounds}"
-        if reach is not None:
-            text += f", known to {100 * reach:.1f} %"
-        if seconds_left is not None:
-            text += f", about {duration_text(seconds_left)} left"
-        self.say(text)
-
-    def clear(self) -> None:
-        self.say("")
+    whole = {
+        "format": FORMAT,
+        "version": VERSION,
+        "tool_version": __version__,
+        "command": list(setting.command),
+        "client": None if setting.client is None else list(setting.client),
+        "metric": {
+            "kind": setting.metric.kind,
+            "pattern": setting.metric.pattern and setting.metric.pattern.pattern,
+            "larger_is_better": setting.metric.larger_is_better,
+        },
+        "libc": setting.libc,
+        "started": setting.started,
+        "seconds": round(seconds, 3),
+        "seed": setting.seed,
+        "goal": asdict(setting.goal),
+        "stopped_by": rounds.stopped_by,
+        "rounds": len(rounds.blocks),
+        "noise_floor": found[again(rounds.base)]["ratio"] if found else None,
+        "copies": [of_copy(copy) for copy in setting.copies],
+        "said": list(said),
+        "most": best and {"copy": best.name, "line": best.line(setting.command)},
+        "blocks": [
+            [
+                {"copy": name, "figure": figure, "wall": wall, "cpu": used.seconds}
+                for (name, figure), (wall, used) in zip(block, times)
+            ]
+            for block in rounds.blocks
+        ],
+    }
+    return json.dumps(whole, indent=1, allow_nan=False) + "\n"

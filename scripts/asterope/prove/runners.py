@@ -6,28 +6,28 @@ import os
 import re
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 from typing import NoReturn
 
 from ..faults import Failure, one_line
 from ..program import called, find_program
 from .copies import Copy, missing_library
-from .outliving import outlived_words, running_after, that_matter
 from .places import Place, filled, placeholders_in
-from .processes import Process, Run
+from .processes import Process, Run, outlived_words
 
 PATIENCE = 60.0  # seconds that a server may take until it answers
 LOADING = 2.0  # seconds that it may take until its libraries are there
 
 
 @contextmanager
-def _in_copy(copy: Copy, what: str) -> Iterator[None]:
+def under(copy: Copy, *command: str) -> Iterator[None]:
     """Puts the copy and the command in front of a Failure that comes from within."""
     try:
         yield
     except Failure as error:
-        raise Failure(f"under {copy.name}: {one_line(what)} {error}") from None
+        words = [f"under {copy.name}:", *map(one_line, command), str(error)]
+        raise Failure(" ".join(words)) from None
 
 
 class Commands:
@@ -42,21 +42,22 @@ class Commands:
         self._command, self._name, self._cpus, self._output = command, name, cpus, output
 
     def warm_up(self, copy: Copy) -> Run:
-        outlived_by: dict[str, float] = {}
         program = called(self._name_of(copy))
         with closing(Place()) as place:
             # ld.so itself says what it loads, however short the run is.
             trace = place.folder / "ld.so"
             debug = {"LD_DEBUG": "files", "LD_DEBUG_OUTPUT": str(trace)}
             with self._started(copy, debug) as process:
-                run = process.wait(None, lambda: outlived_by.update(running_after(program)))
-                why = missing_library(copy, _loaded(Path(f"{trace}.{process.pid}")))
+                run = process.wait(None, program)
+                text = ""
+                with suppress(OSError):  # no ld.so ran, or it did not trust its environment
+                    text = Path(f"{trace}.{process.pid}").read_text(errors="replace")
+                why = missing_library(copy, re.findall(r"(?m)calling init: (\S+)$", text))
                 if why:
                     raise Failure(why)
         # A figure that the command prints holds for its work, even if processes go on.
-        names = set() if self._output else that_matter(outlived_by, run.used.seconds)
-        if names:
-            raise Failure(outlived_words(names))
+        if run.outlived_by and not self._output:
+            raise Failure(outlived_words(run.outlived_by))
         return run
 
     def run(self, copy: Copy, limit: float | None) -> Run:
@@ -69,19 +70,10 @@ class Commands:
     @contextmanager
     def _started(self, copy: Copy, more: Mapping[str, str]) -> Iterator[Process]:
         """`more`: variables beside the copy's."""
-        with _in_copy(copy, self._name_of(copy)), filled(copy.command or self._command) as command:
+        with under(copy, self._name_of(copy)), filled(copy.command or self._command) as command:
             environment = {**copy.environment(), **more}
             with closing(Process(command, environment, self._cpus, self._output)) as process:
                 yield process
-
-
-def _loaded(trace: Path) -> list[str]:
-    """The libraries that LD_DEBUG=files has listed."""
-    try:
-        text = trace.read_text(errors="replace")
-    except OSError:  # no ld.so ran, or it did not trust its environment
-        return []
-    return re.findall(r"(?m)calling init: (\S+)$", text)
 
 
 class Servers:
@@ -103,25 +95,22 @@ class Servers:
     def warm_up(self, copy: Copy) -> Run:
         server = copy.command or self._server
         names = placeholders_in(server)
-        place = self._stack.enter_context(closing(Place("port" in names)))
-        if "socket" in names:
-            place.check_socket()
+        place = self._stack.enter_context(closing(Place(names)))
         words = place.fill(server)
         command = words if copy.command else find_program(words).command
-        with _in_copy(copy, server[0]):
+        with under(copy, server[0]):
             process = Process(command, copy.environment(), self._cpus)
         self._processes[copy.name] = self._stack.enter_context(closing(process)), place
-        deadline = time.monotonic() + PATIENCE
+        deadline, run = time.monotonic() + PATIENCE, None
         while not place.accepts(names):
             self._wait_a_little(copy, deadline)
-        while True:
+        while run is None:
             try:
                 run = self.run(copy, None)
-                break
             except Failure:
                 if names & {"port", "socket"} or time.monotonic() > deadline:
                     raise
-            self._wait_a_little(copy, deadline)
+                self._wait_a_little(copy, deadline)
         # Without a placeholder, this may look at a server whose ld.so still loads libraries.
         begun = time.monotonic()
         while why := missing_library(copy, _mapped(process.pid)):
@@ -138,10 +127,9 @@ class Servers:
 
     def run(self, copy: Copy, limit: float | None) -> Run:
         _, place = self._processes[copy.name]
-        command = place.fill(self._client)
+        command, environment = place.fill(self._client), Copy("client").environment()
         try:
-            with _in_copy(copy, command[0]):
-                environment = Copy("client").environment()
+            with under(copy, command[0]):
                 client = Process(command, environment, self._client_cpus, keep_output=True)
                 with closing(client):
                     run = client.wait(limit)
@@ -157,7 +145,7 @@ class Servers:
             self._fail(copy, process.how_it_ended())
 
     def _fail(self, copy: Copy, why: str) -> NoReturn:
-        with _in_copy(copy, (copy.command or self._server)[0]):
+        with under(copy, (copy.command or self._server)[0]):
             raise Failure(why)
 
 

@@ -5,41 +5,32 @@ from __future__ import annotations
 import argparse
 import os
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from contextlib import ExitStack
 from dataclasses import replace
 from datetime import datetime, timezone
 from pathlib import Path
 
-from ..atomic_file import check_output, write_output
-from ..command_line import DONE, STALE, tell
-from ..faults import BadInput, Failure, one_line
-from ..figures import duration_text
-from ..modes import modes_told
+from ..atomic_file import check_output
+from ..command_line import tell
+from ..faults import BadInput, Failure
 from ..program import find_program
 from ..record.facts import libc_name
 from ..record.others import check_has_libcs
-from . import programs, run_words
+from . import programs
 from .copies import (
-    LIBC,
-    OTHER,
-    Copy,
-    again,
     check_command,
     check_tunables,
     parse_copies,
     shell_words,
     two_builds,
+    with_offers,
 )
-from .document import Setting, document
-from .metric import CPU, PATTERN, parse_metric
-from .options import DEFAULT_LIBRARY, PROGRAM, UNTOLD
+from .options import DEFAULT_LIBRARY, PROGRAM
 from .places import check_placeholders
-from .processes import Run
-from .rounds import LEAST_ROUNDS, NARROW, Goal, Rounds, measure
-from .runners import Commands, Servers
-from .tunables import best_of, with_offers
-from .verdicts import SLOWER, UNKNOWN, Finding, judge
+from .rounds import CPU, LEAST_ROUNDS, NARROW, PATTERN, Goal, Rounds, measure, parse_metric
+from .run_words import Setting, progress, report, rounds_progress
+from .runners import Commands, Servers, under
 
 # A run that takes so many times as long as the longest first run, and a minute more, hangs.
 HANGS = 10
@@ -103,85 +94,28 @@ def _runner(setting: Setting, cpus: Collection[int] | None, stack: ExitStack) ->
     return Servers(stack, setting.command, setting.client, cpus, others if cpus else None)
 
 
-def _measure(
-    setting: Setting, runner: Commands | Servers, rounds: Rounds, line: run_words.ProgressLine
-) -> None:
+def _measure(setting: Setting, runner: Commands | Servers, rounds: Rounds) -> None:
     """Raises Failure."""
     copies = {copy.name: copy for copy in setting.copies}
-
-    def figure_of(copy: Copy, one: Run) -> float:
-        try:
-            return setting.metric.of(one)
-        except Failure as error:
-            raise Failure(f"under {copy.name}: {error}") from None
-
     longest, began = 0.0, time.monotonic()
     for number, copy in enumerate(setting.copies, 1):
-        line.say(f"first run {number} of {len(copies)}, which is not counted: {copy.name}")
+        progress(f"first run {number} of {len(copies)}, which is not counted: {copy.name}")
         first = runner.warm_up(copy)
-        figure_of(copy, first)  # fails now without a figure: later runs would not print it either
+        with under(copy):
+            setting.metric.of(first)  # fails now without a figure, as later runs would, too
         longest = max(longest, first.wall)
     limit = HANGS * longest + 60
 
     def figure(name: str) -> float:
         one = runner.run(copies[name], limit)
         rounds.times.append((one.wall, one.used))
-        return figure_of(copies[name], one)
+        with under(copies[name]):
+            return setting.metric.of(one)
 
     goal = setting.goal
     if goal.seconds is not None:  # the first runs are a part of it
         goal = replace(goal, seconds=max(0.0, goal.seconds - (time.monotonic() - began)))
-    measure(rounds, list(copies), figure, goal, setting.seed, line.tell)
-
-
-def _report(setting: Setting, rounds: Rounds, seconds: float, file: str | None) -> int:
-    """Prints and writes the findings until now; returns the exit code."""
-    count = len(rounds.blocks)
-    names = [copy.name for copy in setting.copies]
-    until = setting.goal.until or NARROW
-    findings = judge(rounds, names, until, setting.client is not None) if count else []
-    best, said = None, []
-    if findings:
-        print(
-            f"{setting.metric.words}: {count} rounds of {len(names)} copies in "
-            f"{duration_text(seconds)}; {run_words.STOPPED_BY[rounds.stopped_by]}. Ratio above 1: "
-            f"better than {setting.base}."
-        )
-        for copy in setting.copies:
-            if copy.name not in (LIBC, again(LIBC), again(OTHER)):
-                print(f"{copy.name}: {one_line(copy.description)}")
-        print(f"\n{run_words.table(findings, setting.metric)}", flush=True)
-        best = best_of(setting.copies, rounds, findings) if setting.has_offers else None
-        said = _said(setting, rounds, findings, best)
-        for line in said:
-            print(line, flush=True)
-    if file is not None:
-        write_output(Path(file), document(setting, rounds, findings, said, seconds, best))
-    if count < LEAST_ROUNDS:
-        return UNTOLD
-    offers = {copy.name for copy in setting.copies if copy.is_offer}
-    if any(one.verdict == SLOWER and one.name not in offers for one in findings):
-        return STALE
-    return UNTOLD if any(one.verdict == UNKNOWN for one in findings) else DONE
-
-
-def _said(
-    setting: Setting, rounds: Rounds, findings: Sequence[Finding], best: Copy | None
-) -> list[str]:
-    """The lines below the table."""
-    lines = run_words.contradictions(findings, rounds.larger_is_better)
-    for copy in setting.copies:
-        figures = [dict(block)[copy.name] for block in rounds.blocks]
-        lines += modes_told(copy.name, figures, "{:.4g}".format)
-    unknown = [one for one in findings if one.verdict == UNKNOWN]
-    if len(rounds.blocks) >= LEAST_ROUNDS and any(one.more_rounds is None for one in unknown):
-        lines.append("No number of rounds tells: the figure has too few digits.")
-    if setting.client is None:
-        for copy in filter(None, [setting.copies[0], best]):
-            lines += run_words.of_kernel(copy.name, rounds)
-    if setting.has_offers:
-        lines.append(run_words.what_brings_most(best, bool(unknown), setting.command))
-    return lines
+    measure(rounds, list(copies), figure, goal, setting.seed, rounds_progress)
 
 
 def prove_by_runs(arguments: argparse.Namespace) -> int:
@@ -190,21 +124,20 @@ def prove_by_runs(arguments: argparse.Namespace) -> int:
     if arguments.json is not None:
         check_output(Path(arguments.json))
     rounds = Rounds(setting.metric.larger_is_better, setting.copies[0].name)
-    line = run_words.ProgressLine()
     began = time.monotonic()
 
-    def report() -> int:
-        line.clear()
-        return _report(setting, rounds, time.monotonic() - began, arguments.json)
+    def shown() -> int:
+        progress()
+        return report(setting, rounds, time.monotonic() - began, arguments.json)
 
     try:
         with ExitStack() as stack:
-            _measure(setting, _runner(setting, arguments.cpu, stack), rounds, line)
+            _measure(setting, _runner(setting, arguments.cpu, stack), rounds)
     except (KeyboardInterrupt, Failure) as error:
         rounds.stopped_by = "failure" if isinstance(error, Failure) else "interrupt"
-        report()
+        shown()
         raise
-    code = report()
+    code = shown()
     if len(rounds.blocks) < LEAST_ROUNDS:
         tell(
             PROGRAM,

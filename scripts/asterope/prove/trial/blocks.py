@@ -123,9 +123,7 @@ class Observed:
     processes: int = 0
     threads: int = 0
     runs: int = 0
-    lasted: float = (
-        0.0  # seconds of the runs, from each command's start to its end; 0: in operation
-    )
+    lasted: float = 0.0  # seconds of the runs, from command's start to end; 0: in operation
     # CPU time in operation without a trial, on libc's way and on the other one that may be best
     easy_libcs: float = 0.0
     easy_others: float = 0.0
@@ -142,22 +140,15 @@ class Observed:
     used: Used = field(default_factory=Used)
 
     def add(self, other: Observed) -> None:
-        self.cpu_seconds += other.cpu_seconds
-        self.wall_seconds += other.wall_seconds
-        self.lasted += other.lasted
-        self.processes += other.processes
-        self.threads += other.threads
-        self.limits |= other.limits
-        self.restricted += other.restricted
-        self.untimed += other.untimed
-        self.easy_libcs += other.easy_libcs
-        self.easy_others += other.easy_others
         for place, seen in other.places.items():
             self.places.setdefault(place, Seen()).add(seen)
         self.together.update(other.together)
-        self.lived += other.lived
-        self.outlived_by |= other.outlived_by
-        self.used += other.used
+        for name, own in vars(self).items():
+            if isinstance(own, set):
+                own |= getattr(other, name)
+            elif not isinstance(own, dict):
+                own += getattr(other, name)
+                setattr(self, name, own)
 
     @property
     def known_seconds(self) -> float:
@@ -177,13 +168,12 @@ class Observed:
     @property
     def are_pages_the_cost(self) -> bool:
         used = self.used
-        share, seconds = used.kernel_share, used.seconds
-        return used.is_known and are_pages_the_cost(share, seconds, used.faults, self.copied)
+        about = (used.kernel_share, used.seconds, used.faults, self.copied)
+        return used.is_known and are_pages_the_cost(*about)
 
 
-FULL, PLACES_FULL, NO_COUNTER, NO_WAY, THREADS_FULL, QUIET, UNSEEN, CLOSED = (
-    *("full", "places full", "no counter", "no way", "threads full", "quiet", "unseen", "closed"),
-)
+FULL, PLACES_FULL, NO_COUNTER, NO_WAY = "full", "places full", "no counter", "no way"
+THREADS_FULL, QUIET, UNSEEN, CLOSED = "threads full", "quiet", "unseen", "closed"
 LIMITS = {
     FULL: "there was no room for all figures: later parts of the program count less",
     PLACES_FULL: "a thread copies at more places than are told apart: the rest is one place",

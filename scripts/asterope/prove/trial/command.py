@@ -1,31 +1,49 @@
-"""Makes asterope-prove's trial inside a command; a short command runs several times."""
+"""Makes a trial inside a command, which runs several times if it is short. In operation the trial
+takes a small part of the time, and its figures are read later."""
 
 from __future__ import annotations
 
 import argparse
+import errno
+import json
+import os
+import shutil
+import signal
+import sys
 import time
+import zlib
+from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
+from typing import Any, NoReturn
 
 from ...atomic_file import check_output, write_files
 from ...command_line import show
-from ...faults import Failure, one_line
+from ...faults import BadInput, Failure, one_line
+from ...figures import bytes_text
 from ...place_map import as_c, counted, least_of, read_places
 from ...preload import compile_preload
-from ...preload_link import preload_line
+from ...preload_link import preload_line, preloadable
 from ...profile import load_profile
-from ...program import find_program
-from ...record.others import check_has_libcs
-from ...record.recorder import find_library
+from ...profile.faults import Fault
+from ...profile.schema import read_checked
+from ...profile.text import Kind
+from ...program import called, find_program
+from ...record.launching import PYTHON_IGNORES
+from ...record.others import check_has_libcs, why_not_libcs
+from ...record.raw import left_files
+from ...record.recorder import admit_other_users, closed_to_others, find_library
 from ...render import Asks, render_routine
 from .. import programs
+from ..options import PROGRAM
 from ..places import check_placeholders
-from ..run_words import ProgressLine
-from .mapping import write_map
-from .report import names_in, report
-from .run import Trial, fails_alone
+from ..run_words import progress
+from .report import names_in, report, write_map
+from .run import MERGED, Trial, Tried, fails_alone, why_not
 from .ways import (
     Way,
     check_ways,
+    environment,
     find_routine,
     parse_way,
     way_of_map,
@@ -34,45 +52,60 @@ from .ways import (
 )
 
 _SECONDS = 30.0
+_WAYS = "ways.json"
+_SCHEMA_FILE = Path(__file__).resolve().parents[2] / "ways.schema.json"
+_KIND = Kind(
+    noun="list of ways",
+    program="asterope-prove --explore",
+    format="asterope-ways",
+    version=2,
+    remedy="remove its folder, and explore again",
+)
+_ROOM = 1 << 20  # bytes: a process that copies much takes 0.2 MB
+_MUCH = 16 << 20  # bytes of figures: a note tells of more
 
 
 def prove_by_trial(arguments: argparse.Namespace) -> int:
     """Raises BadInput and Failure."""
-    trial = _trial(arguments)
-    line, began = ProgressLine(), time.monotonic()
+    for named in (arguments.json, arguments.write):
+        if named is not None:
+            check_output(Path(named))
+    program = find_program(arguments.command)
+    check_has_libcs(program)
+    check_placeholders(arguments.command, has_client=False)
+    recorder, ways = find_library(), ways_for(arguments)
+    trial = Trial(program, ways, recorder, arguments.time or _SECONDS, arguments.cpu)
+    began = time.monotonic()
     preload, judged = preload_beside(trial.ways[0].library), None
 
     def shown() -> int:
-        line.clear()
+        progress()
         seconds = time.monotonic() - began
         return report(trial, arguments.command, arguments, seconds, preload, judged)
 
     try:
-        trial.measure(line.say)
+        trial.measure(progress)
         if arguments.name is not None and trial.observed.places:
-            line.clear()
+            progress()
             try:
                 preload, ways = _keep(trial, arguments)
                 if ways:
                     judged = Trial(trial.program, ways, trial.recorder, trial.seconds, trial.cpus)
-                    judged.measure(lambda text: line.say(f"the map as a whole: {text}"))
+                    judged.measure(lambda text: progress(f"the map as a whole: {text}"))
             except BaseException:
                 _drop_map(arguments.name)
                 raise
             gain = judged and judged.found().map_gain
             if gain and gain.high < 0:
                 _drop_map(arguments.name)
-    except KeyboardInterrupt:
-        trial.stopped_by = "interrupt"
-        judged = None
-        shown()
-        raise
-    except Failure as error:
-        trial.stopped_by = "failure"
-        judged = None
-        if trial.observed.places:
+    except (KeyboardInterrupt, Failure) as error:
+        is_failure, judged = isinstance(error, Failure), None
+        trial.stopped_by = "failure" if is_failure else "interrupt"
+        if trial.observed.places or not is_failure:
             shown()
-        line.clear()
+        if not is_failure:
+            raise
+        progress()
         alone = fails_alone(trial)
         also = "" if alone is None else ", as it does without the trial"
         raise Failure(f"{one_line(arguments.command[0])} {error}{also}") from None
@@ -94,18 +127,6 @@ def preload_beside(routine: Path) -> Path:
     """The library to preload afterwards."""
     beside = routine.with_name(programs.PRELOAD)
     return beside if beside.is_file() else routine
-
-
-def _trial(arguments: argparse.Namespace) -> Trial:
-    """Raises BadInput."""
-    for named in (arguments.json, arguments.write):
-        if named is not None:
-            check_output(Path(named))
-    program = find_program(arguments.command)
-    check_has_libcs(program)
-    check_placeholders(arguments.command, has_client=False)
-    recorder, ways = find_library(), ways_for(arguments)
-    return Trial(program, ways, recorder, arguments.time or _SECONDS, arguments.cpu)
 
 
 def _keep(trial: Trial, arguments: argparse.Namespace) -> tuple[Path, list[Way] | None]:
@@ -158,3 +179,131 @@ def remove_program(name: str) -> int:
     programs.remove(name)
     show(f"Removed all that was kept of {name}.")
     return 0
+
+
+# --- In operation ---
+
+
+def explore(arguments: argparse.Namespace) -> NoReturn:
+    """Becomes the command. It runs without a trial if that can tell nothing, or if the machine has
+    no room for it. Raises BadInput, and OSError."""
+    program, variables = find_program(arguments.command), dict(os.environ)
+    why: object = why_not_libcs(program)
+    try:
+        if why is None:
+            variables = _prepared(arguments)
+    except (Failure, OSError) as error:
+        why = error if isinstance(error, Failure) else f"{error.filename}: {error.strerror}"
+    if why is not None:
+        print(f"{PROGRAM}: {one_line(why)}: it runs without a trial", file=sys.stderr)
+    for number in PYTHON_IGNORES:
+        signal.signal(number, signal.SIG_DFL)
+    os.execve(program.file, program.command, variables)
+
+
+def _prepared(arguments: argparse.Namespace) -> dict[str, str]:
+    """The environment of a trial. Raises BadInput, Failure and OSError."""
+    ways = ways_for(arguments)
+    folder = programs.folder_of(arguments.name)
+    if (folder / programs.MAP).is_file() and (folder / programs.PRELOAD).is_file():
+        ways.append(way_of_map((folder / programs.PRELOAD).resolve()))
+    rows = [
+        {**vars(way), "library": str(way.library), "built": way.library.stat().st_mtime_ns}
+        for way in ways
+    ]
+    kept = {
+        "format": _KIND.format,
+        "version": _KIND.version,
+        "command": list(map(str, arguments.command)),
+        "ways": rows,
+    }
+    files = folder / programs.FIGURES / _key(rows)
+    write_files(files, {_WAYS: json.dumps(kept, indent=1) + "\n"})
+    _remove_of_other_ways(files)
+    admit_other_users(files)
+    closed = closed_to_others(files)
+    if closed is not None:
+        why = "other users may not enter it: processes that become one leave no figures"
+        print(f"{PROGRAM}: {one_line(closed)}: {why}", file=sys.stderr)
+    if shutil.disk_usage(files).free < _ROOM:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(files))
+    return environment(preloadable(find_library()), files.resolve(), ways, arguments.explore)
+
+
+def _key(rows: Sequence[dict[str, Any]]) -> str:
+    """The key of equal ways: a library that was built anew has another one."""
+    return f"{zlib.crc32(json.dumps(rows, sort_keys=True).encode()):08x}"
+
+
+def merge(arguments: argparse.Namespace) -> int:
+    """Reports on all processes that ran or run under these names. Raises BadInput and Failure."""
+    folders = [_newest(programs.existing_folder(name)) for name in arguments.names]
+    # listed before they are read, so that the figures have all of them
+    left = [path for folder in folders for path in left_files(folder)]
+    (tried, command), *others = map(_read, folders)
+    for name, (one, _) in zip(arguments.names[1:], others):
+        if tried.names != one.names:
+            raise BadInput(f"{one_line(name)}: its figures are of other ways: merge it by itself")
+        tried.observed.add(one.observed)
+    tried.observed.runs, tried.stopped_by = tried.observed.processes, MERGED
+    if not tried.observed.places:
+        why = why_not(tried) if tried.observed.processes or tried.observed.limits else None
+        names = one_line(", ".join(arguments.names))
+        raise Failure(why or f"{names}: no process has left figures yet")
+    preload = programs.folder_of(arguments.names[0]) / programs.PRELOAD
+    if not preload.is_file():
+        preload = preload_beside(tried.ways[0].library)
+    code = report(tried, command, arguments, tried.observed.wall_seconds, preload)
+    _give_back(left, arguments)
+    return code
+
+
+def _give_back(left: Sequence[Path], arguments: argparse.Namespace) -> None:
+    """Removes the files of processes that have ended, or tells their size and how to do so."""
+    taken = sum(path.stat().st_blocks * 512 for path in left)
+    what = f"{bytes_text(taken)} of {len(left)} processes that have ended"
+    if arguments.forget:
+        for path in left:
+            path.unlink(missing_ok=True)
+        show(f"Removed: {what}.")
+    elif taken > _MUCH:
+        names = one_line(" ".join(arguments.names))
+        show(f"Note: {what} are kept: {PROGRAM} merge {names} --forget removes them.")
+
+
+def _remove_of_other_ways(files: Path) -> None:
+    """Removes the figures of ended processes under earlier libraries and maps, as no merge reads
+    them. Running processes keep theirs."""
+    for kept in files.parent.glob(f"*/{_WAYS}"):
+        if kept.parent != files:
+            with suppress(OSError):
+                for path in left_files(kept.parent):
+                    path.unlink(missing_ok=True)
+                if not list(kept.parent.glob("*.raw")):
+                    shutil.rmtree(kept.parent)
+
+
+def _newest(folder: Path) -> Path:
+    """The folder of figures of the ways that were tried last."""
+    found = list((folder / programs.FIGURES).glob(f"*/{_WAYS}"))
+    if not found:
+        raise BadInput(
+            f"{one_line(folder.name)}: has no figures: run asterope-prove --explore 64 --name "
+            f"{one_line(folder.name)} -- COMMAND"
+        )
+    return max(found, key=lambda path: path.stat().st_mtime_ns).parent
+
+
+def _read(files: Path) -> tuple[Tried, list[str]]:
+    def check(raw: Any) -> None:
+        if files.name != _key(raw["ways"]):
+            what = "no longer have the checksum that is the folder's name"
+            raise Fault(f"{what}: {_KIND.remedy}", ("ways",))
+
+    kept = read_checked(files / _WAYS, _KIND, _SCHEMA_FILE, check)
+    for row in kept["ways"]:
+        del row["built"]
+    ways = [Way(**{**row, "library": Path(row["library"])}) for row in kept["ways"]]
+    tried = Tried(ways, called=called(kept["command"][0]))
+    tried.read(files, in_operation=True)
+    return tried, kept["command"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import struct
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
@@ -25,7 +26,6 @@ _BLOCK = struct.Struct("<IIIHBB8I8H")
 _PLACE = struct.Struct("<7Q2I4B16B532x")
 _THREAD = struct.Struct("<II1024x")
 _THREADS, _PLACES = 128, 256
-_SMALL = 1
 _THREAD_BYTES = _THREAD.size + _PLACES * _PLACE.size
 
 _PAGES_AT = RAW_BYTES + _HEADER.size
@@ -36,7 +36,8 @@ _BLOCKS_AT = _THREADS_AT + _THREADS * _THREAD_BYTES + _ROOM
 _FLAGS = (
     *(blocks.FULL, blocks.PLACES_FULL, blocks.NO_COUNTER, blocks.NO_WAY, blocks.THREADS_FULL),
 )
-_OWN, _TOGETHER = 1, 2
+_NO_PLACE = ("copies without a place of their own", "small copies")  # a thread's first places
+_TOGETHER = 2  # a page of periods in which all places go one way together
 _ALL = 0xFFFF  # of a block: the thread in this period
 
 
@@ -52,78 +53,64 @@ class _Row(NamedTuple):
     running: int  # the number of its unfinished cycle
 
 
+@dataclass
 class _Reader:
-    def __init__(
-        self,
-        path: Path,
-        file: int,
-        process: RawProcess,
-        ways: Sequence[str],
-        seconds: float | None,
-        program: Called | None,
-    ) -> None:
-        self._path, self._file, self._process, self._ways = path, file, process, ways
-        self._seconds = process.cpu_seconds if seconds is None else seconds
-        self._sites = Sites(process.modules)
-        self._program, self._is_short = program, False
-        self._tick = 1 / process.tick_hz if process.tick_hz else 0.0
+    path: Path
+    file: int
+    process: RawProcess
+    ways: Sequence[str]
+    program: Called | None
+    sites: Sites
+    tick: float  # seconds; 0: not known
+    observed: Observed
+    is_short: bool = False
 
     def _bad(self, what: str) -> TrialError:
-        return TrialError(f"{one_line(self._path)}: damaged: {what}")
+        return TrialError(f"{one_line(self.path)}: damaged: {what}")
 
     def _records(self, kind: struct.Struct, at: int, count: int) -> Iterator[tuple]:
         """Reads with pread: a mapping would allocate the file's holes, and full memory would mean
         SIGBUS."""
-        data = os.pread(self._file, count * kind.size, at)
+        data = os.pread(self.file, count * kind.size, at)
         if len(data) < count * kind.size:
             raise self._bad("it is cut short")
         return kind.iter_unpack(data)
 
-    def read(self) -> Observed:
-        process = self._process
-        observed = Observed(self._seconds, process.seconds, processes=1)
-        has_all = os.fstat(self._file).st_size >= _BLOCKS_AT  # a limit on file sizes may cut it
+    def read(self, seconds: float) -> None:
+        process, observed = self.process, self.observed
+        has_all = os.fstat(self.file).st_size >= _BLOCKS_AT  # a limit on file sizes may cut it
         if process.flags.full or not has_all:
             observed.limits.add(blocks.FULL)
         if not has_all:
-            return observed
+            return
         ((magic, version, flags, *counts),) = self._records(_HEADER, RAW_BYTES, 1)
         _, _, *periods, only_way, kind, ended, is_short = counts
         if magic == bytes(8):  # nothing large was copied, or it could not be seen
-            if process.flags.quiet:
-                observed.limits.add(blocks.QUIET)
-            return observed
+            observed.limits |= {blocks.QUIET} if process.flags.quiet else set()
+            return
         if (magic, version) != (_MAGIC, _VERSION):
             raise self._bad("its trial is of another version")
-        part = self._seconds / max(1, sum(periods))
-        observed.easy_libcs, observed.easy_others = (part * count for count in periods[1:])
         observed.limits |= {name for bit, name in enumerate(_FLAGS) if flags >> bit & 1}
         if process.flags.quiet and blocks.NO_COUNTER not in observed.limits:
             observed.limits.add(blocks.QUIET)
-        if only_way > len(self._ways):
+        part = seconds / max(1, sum(periods))
+        observed.easy_libcs, observed.easy_others = (part * count for count in periods[1:])
+        if only_way > len(self.ways):
             raise self._bad(f"its process took way {only_way - 1}")
-        way = self._ways[only_way - 1] if only_way else None
+        way = self.ways[only_way - 1] if only_way else None
         since_start = process.cpu_seconds - process.cpu_before if ended else None
-        one = Lived(
-            str(self._path), kind, process.started, self._seconds, way, since_start, is_short == 1
-        )
+        name, started = str(self.path), process.started
+        one = Lived(name, kind, started, seconds, way, since_start, is_short == 1)
         observed.lived.append(one)
-        self._is_short = one.is_short
-        pages = self._pages_of_threads()
-        for thread in range(_THREADS):
-            self._read_thread(thread, pages.get(thread, ()), observed)
-        return observed
-
-    def _pages_of_threads(self) -> dict[int, list[tuple[int, int]]]:
+        self.is_short = one.is_short
         pages: dict[int, list[tuple[int, int]]] = {}
         for number, (thread, kind) in enumerate(self._records(_PAGE, _PAGES_AT, _PAGES)):
-            if kind:
+            if kind and self.tick:  # without a tick their times are not known
                 pages.setdefault(thread, []).append((number, kind))
-        return pages
+        for thread in range(_THREADS):
+            self._read_thread(thread, pages.get(thread, ()))
 
-    def _read_thread(
-        self, thread: int, pages: Sequence[tuple[int, int]], observed: Observed
-    ) -> None:
+    def _read_thread(self, thread: int, pages: Sequence[tuple[int, int]]) -> None:
         at = _THREADS_AT + thread * _THREAD_BYTES
         ((places, is_used),) = self._records(_THREAD, at, 1)
         if not is_used:
@@ -131,34 +118,34 @@ class _Reader:
         if places > _PLACES:
             raise self._bad(f"a thread has {places} places")
         records = enumerate(self._records(_PLACE, at + _THREAD.size, places))
-        rows = [self._read_place(number, fields, observed) for number, fields in records]
-        observed.threads += 1
-        for page, kind in pages if self._tick else ():  # without a tick their times are not known
+        rows = [self._read_place(number, fields) for number, fields in records]
+        self.observed.threads += 1
+        for page, kind in pages:
             if kind == _TOGETHER:
-                self._read_together(page, rows, observed)
+                self._read_together(page, rows)
             else:
                 self._read_cycles(page, rows)
 
-    def _read_place(self, number: int, fields: Sequence[int], observed: Observed) -> _Row:
+    def _read_place(self, number: int, fields: Sequence[int]) -> _Row:
         caller, calls, own_calls, copied, cycles, *copy_ticks = fields[:7]
         function, power, ways, racing = fields[9:13]
-        if function >= len(FUNCTIONS) or power > 63 or (number > _SMALL and not ways):
+        is_own = number >= len(_NO_PLACE)
+        if function >= len(FUNCTIONS) or power > 63 or (is_own and not ways):
             raise self._bad("a place of no function, size or way")
-        if number <= _SMALL:
-            names = ("copies without a place of their own", "small copies")
-            place = Place("", 0, names[number], 0)
-        else:
-            site = self._sites.of(caller)
-            name = self._program.name_of(site.module) if self._program else ""
+        if is_own:
+            site = self.sites.of(caller)
+            name = self.program.name_of(site.module) if self.program else ""
             place = Place(site.module, site.offset, FUNCTIONS[function], 1 << power, name)
-        left = {self._ways[way] for way in fields[13:][racing:ways] if way < len(self._ways)}
+        else:
+            place = Place("", 0, _NO_PLACE[number], 0)
+        left = {self.ways[way] for way in fields[13:][racing:ways] if way < len(self.ways)}
         measured = {
-            way: (count, ticks * self._tick)
+            way: (count, ticks * self.tick)
             for way, count, ticks in zip((LIBC, ROUTINE), fields[7:9], copy_ticks)
-            if count and self._tick
+            if count and self.tick
         }
-        short = calls if self._is_short else 0
-        seen = observed.places.setdefault(place, Seen()) if calls else Seen()
+        short = calls if self.is_short else 0
+        seen = self.observed.places.setdefault(place, Seen()) if calls else Seen()
         seen.add(Seen(calls, own_calls, short, copied, left=left, measured=measured))
         return _Row(seen, ways, cycles)
 
@@ -168,23 +155,22 @@ class _Reader:
         at = _BLOCKS_AT + page * _PAGE_BLOCKS * _BLOCK.size
         for fields in self._records(_BLOCK, at, _PAGE_BLOCKS):
             group, gap, calls, place, way, kept = fields[:6]
-            if not kept or kept > 8 or not gap or way >= len(self._ways):
+            if not kept or kept > 8 or not gap or way >= len(self.ways):
                 yield None
-                continue
-            if place == _ALL:
+            elif place == _ALL:
                 seconds = (fields[6] | fields[7] << 32) * 1e-9
-                within = (fields[8] | fields[9] << 32) * self._tick
-                yield group, place, Spent(self._ways[way], seconds, within)
+                within = (fields[8] | fields[9] << 32) * self.tick
+                yield group, place, Spent(self.ways[way], seconds, within)
             else:
-                times = [ticks * self._tick / gap for ticks in fields[6 : 6 + kept]]
+                times = [ticks * self.tick / gap for ticks in fields[6 : 6 + kept]]
                 sizes = [1 + part / 65535 for part in fields[14 : 14 + kept]]
-                yield group, place, Block(self._ways[way], times, sizes, calls * gap, gap)
+                yield group, place, Block(self.ways[way], times, sizes, calls * gap, gap)
 
-    def _read_together(self, page: int, rows: Sequence[_Row], observed: Observed) -> None:
+    def _read_together(self, page: int, rows: Sequence[_Row]) -> None:
         for period, place, block in filter(None, self._blocks(page)):
-            pair = Pair(str(self._path), period // 2)
+            pair = Pair(str(self.path), period // 2)
             if place == _ALL:
-                observed.together.setdefault(pair, []).append(block)
+                self.observed.together.setdefault(pair, []).append(block)
             elif place < len(rows):
                 rows[place].seen.together.setdefault(pair, []).append(block)
 
@@ -214,5 +200,9 @@ def read_trial(
 ) -> Observed:
     """`ways`: their names by their numbers. `seconds`: the part of its CPU time that counts; None:
     all. `program`: the command's. Raises TrialError, and OSError."""
+    seconds = process.cpu_seconds if seconds is None else seconds
+    observed, sites = Observed(seconds, process.seconds, processes=1), Sites(process.modules)
+    tick = 1 / process.tick_hz if process.tick_hz else 0.0
     with path.open("rb", buffering=0) as file:
-        return _Reader(path, file.fileno(), process, ways, seconds, program).read()
+        _Reader(path, file.fileno(), process, ways, program, sites, tick, observed).read(seconds)
+    return observed

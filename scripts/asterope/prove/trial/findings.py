@@ -3,44 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from statistics import fmean, median
 
-from .blocks import (
-    LIBC,
-    LIBC_AGAIN,
-    NO_WAY,
-    ROUTINE,
-    THREADS_FULL,
-    UNSEEN,
-    Block,
-    Observed,
-    Pair,
-    Place,
-    Seen,
-    Spent,
-)
-from .pairs import FEWEST, Period, Phase, Saved, gain, phases, saved, spanned
-from .possible import Possible, possible_of, seconds_of_call
-from .short import FEWEST_PROCESSES, chance_of_short, of_short, seconds_of_short, short_processes
-from .statistics import (
-    LITTLE,
-    NO_TRIMMING,
-    Cells,
-    Estimate,
-    Group,
-    Trimming,
-    cells_of,
-    differs,
-    mean_of,
-    ratio,
-    trimming,
-)
+from . import blocks, pairs, statistics
+from .blocks import LIBC, LIBC_AGAIN, ROUTINE, Block, Observed, Pair, Place, Seen
+from .possible import Possible, possible_of
+from .statistics import NO_TRIMMING, Cells, Estimate, Trimming, cells_of, mean_of, ratio, trimming
 
 # Each of these keeps the library from counting all copies, for an unknown time.
-_UNCOUNTED = {NO_WAY, THREADS_FULL, UNSEEN}
+_UNCOUNTED = {blocks.NO_WAY, blocks.THREADS_FULL, blocks.UNSEEN}
 # A place does not matter if its calls themselves take less than this part of the CPU time.
 MATTERS = 0.01
 MOST_UNJUDGED = 0.1  # of the CPU time: above it, nothing is said of the whole program
@@ -97,7 +69,7 @@ class PlaceFound:
     def is_shown(self) -> bool:
         """Whether tables and pictures have it. They leave out places with few calls, of which
         nothing is known, and places that bring little."""
-        brings = self.gained is None or abs(self.gained.value) >= LITTLE
+        brings = self.gained is None or abs(self.gained.value) >= statistics.LITTLE
         has_other = self.matters and self.best not in (None, ROUTINE)
         sure = self.possible and (has_other or (self.surely != 0 and brings))
         return bool(self.ratios) and (sure or (self.matters and self.cycles >= FEW))
@@ -216,9 +188,8 @@ class Found:
     def is_known(self) -> bool:
         """Whether more of the trial would tell no more."""
         gains = [self.gain, self.whole_gain] if self.has_whole else [self.gain]
-        if any(one is None or one.high - one.low > 2 * KNOWN for one in gains):
-            return False
-        if not self.is_told:
+        is_wide = any(one is None or one.high - one.low > 2 * KNOWN for one in gains)
+        if is_wide or not self.is_told:
             return False
         return self.has_whole or all(one.is_known for one in self.places if one.matters)
 
@@ -255,20 +226,33 @@ def findings(observed: Observed, ways: Sequence[str], whole: str | None = None) 
     explored = sum(_explored(seen, all_cells[place][1]) for place, seen in observed.places.items())
     seconds = max(0.0, observed.cpu_seconds - explored)
     parts = _parts(observed, whole)
-    by_chance = chance_of_short(observed)
+    by_chance = pairs.chance_of_short(observed)
     seconds -= by_chance
     uncounted = bool(observed.limits & _UNCOUNTED)
     possible = {} if uncounted else possible_of(observed, seconds, observed.restricted)
-    observed = _without(observed, short_processes(observed))
-    levels, long = _levels(observed)
+    # Short processes that did not take one way as a whole have too few pairs of periods.
+    too_few = {one.name for one in observed.lived if one.is_short and one.way is None}
+
+    def kept(by_pair: Mapping[Pair, list]) -> dict[Pair, list]:
+        return {pair: own for pair, own in by_pair.items() if pair.process not in too_few}
+
+    observed = replace(
+        observed,
+        together=kept(observed.together),
+        places={p: replace(s, together=kept(s.together)) for p, s in observed.places.items()},
+    )
+    levels, long = pairs.levels_of(observed)
     lived = sum(one.seconds for one in observed.lived) or observed.cpu_seconds
     of_copying = seconds - max(0.0, observed.cpu_seconds - lived) - long
     alike = _alike(observed, parts, whole, explored)
-    of_ways = {way: (_together(observed, way, levels), of_short(observed, way)) for way in parts}
-    together: dict[str, Saved | None] = {}
+    of_ways = {
+        way: (pairs.phases_of(observed, way, levels), pairs.of_short(observed, way))
+        for way in parts
+    }
+    together: dict[str, pairs.Saved | None] = {}
     for way in [*parts] * len(parts):  # again if there are two, as each asks for the other's ratio
         (found, few), (whole_processes, unknown) = of_ways[way]
-        fewest = FEWEST if found else FEWEST_PROCESSES
+        fewest = pairs.FEWEST if found else pairs.FEWEST_PROCESSES
         more = 1 + sum(
             one.more_by_libc(parts[other], alike[other])
             for other, one in together.items()
@@ -276,26 +260,27 @@ def findings(observed: Observed, ways: Sequence[str], whole: str | None = None) 
         )
         all_phases, copying = [*found, *whole_processes], (of_copying - unknown) * more
         own = parts[way] / more, alike[way] / more
-        together[way] = saved(all_phases, copying, *own, few, fewest)
+        together[way] = pairs.saved(all_phases, copying, *own, few, fewest)
         if together[way] is None:  # too few pairs in all: more processes would make more
-            unknown = seconds_of_short(observed)
+            unknown = pairs.seconds_of_short(observed)
 
     def gain_of(way: str, seconds: float) -> Estimate | None:
         """Adds the time that the program's other way (map or routine) has saved, as if libc had run
         then. The time that was not judged may save nothing, or as much as the rest."""
         others = [other for other, found in together.items() if found and other != way]
         seconds += sum(together[other].part * together[other].seconds for other in others)
-        either = (gain(together[way], seconds - one) for one in (0.0, long + unknown))
-        return spanned([one for one in either if one is not None])
+        either = (pairs.gain(together[way], seconds - one) for one in (0.0, long + unknown))
+        known = [one for one in either if one is not None]
+        if not known:
+            return None
+        ends = (min(one.low for one in known), max(one.high for one in known))
+        return Estimate(known[0].value, *ends)
 
     count = sum(len(seen.cycles) >= FEW for seen in observed.places.values())
     by_luck = min(_BY_LUCK, _ANY_BY_LUCK / max(1, count))
+    part = sum(parts.values())
     places = [
-        _bounded(
-            _of_place(place, seen, all_cells[place], seconds, sum(parts.values()), ways, by_luck),
-            possible.get(place),
-            seen,
-        )
+        _of_place(place, seen, all_cells[place], seconds, part, ways, by_luck, possible.get(place))
         for place, seen in observed.places.items()
     ]
     places.sort(
@@ -311,52 +296,20 @@ def findings(observed: Observed, ways: Sequence[str], whole: str | None = None) 
         unjudged=unjudged,
         short=short,
         possible=possible.get(None),
-        all_seen=UNSEEN not in observed.limits,
+        all_seen=blocks.UNSEEN not in observed.limits,
         restricted=observed.restricted / max(1e-9, seconds + observed.restricted),
         untimed=observed.untimed,
         uncounted=uncounted,
     )
-    return _within_possible(found, found.possible) if found.possible else found
-
-
-def _within_possible(found: Found, possible: Possible) -> Found:
-    """Cuts the gains to those that the copies can make. If copies take next to nothing, a gain that
-    is not known counts as 0. An impossible gain is not cut, as no verdict uses it."""
-    if not found.is_possible:
-        return found
+    if found.possible is None or not found.is_possible:
+        return found  # an impossible gain is not cut, as no verdict uses it
+    ends = found.possible.gain
     gains = {"gain": found.gain, "whole_gain": found.whole_gain, "wall_gain": found.wall_gain}
-    if found.is_negligible:
-        known = Estimate(0.0, *possible.gain)
-        whole = (found.whole_gain or known) if found.has_whole else None
-        gains = {"gain": found.gain or known, "whole_gain": whole, "wall_gain": None}
-    return replace(found, **{name: one and possible.part_of(one) for name, one in gains.items()})
-
-
-def _without(observed: Observed, processes: Collection[str]) -> Observed:
-    """`observed` without the pairs of periods of these processes."""
-    if not processes:
-        return observed
-
-    def kept(pairs: Mapping[Pair, list]) -> dict[Pair, list]:
-        return {pair: own for pair, own in pairs.items() if pair.process not in processes}
-
-    places = {
-        place: replace(seen, together=kept(seen.together))
-        for place, seen in observed.places.items()
-    }
-    return replace(observed, places=places, together=kept(observed.together))
-
-
-def _bounded(one: PlaceFound, possible: Possible | None, seen: Seen) -> PlaceFound:
-    """No place brings more than all of its calls take. A finding beyond that is not believed."""
-    if possible is None:
-        return one
-    gained = None if one.gained is None else possible.saved(one.gained)
-    if one.surely and gained and one.gained and gained.value != one.gained.value:
-        one = replace(one, possible=False, best=None, saves=0.0)
-    count, seconds = seen.measured.get(ROUTINE, (0, 0.0))
-    saves = min(one.saves, seconds / count) if count else one.saves
-    return replace(one, gained=gained, takes=possible.share, saves=saves)
+    if found.is_negligible:  # then a gain that is not known counts as 0
+        known = Estimate(0.0, *ends)
+        whole_gain = (found.whole_gain or known) if found.has_whole else None
+        gains = {"gain": found.gain or known, "whole_gain": whole_gain, "wall_gain": None}
+    return replace(found, **{name: one and one.clipped(*ends) for name, one in gains.items()})
 
 
 def _parts(observed: Observed, whole: str | None) -> dict[str, float]:
@@ -364,7 +317,7 @@ def _parts(observed: Observed, whole: str | None) -> dict[str, float]:
     In some pairs all places go together: by libc in one period, by the routine or the whole in the
     other. These are half of the pairs, or seven of eight if a whole is judged outside operation. In
     the others each place counts half for libc, half for the routine, see _explored(). So does a
-    process that took one way, see chance_of_short()."""
+    process that took one way, see pairs.chance_of_short()."""
     seconds = max(observed.cpu_seconds, 1e-9)
     easy = observed.easy_libcs + observed.easy_others
     tried = 1 - easy / seconds
@@ -380,9 +333,9 @@ def _alike(
 ) -> dict[str, float]:
     """By way, the share of the CPU time in which libc and this way did equally much of the work.
     For the routine, places change their ways by themselves then, or processes are short. See
-    chance_of_short(). The whole has no such time."""
+    pairs.chance_of_short(). The whole has no such time."""
     seconds = observed.cpu_seconds
-    short = seconds_of_short(observed)
+    short = pairs.seconds_of_short(observed)
     easy = observed.easy_libcs + observed.easy_others
     periods = max(0.0, seconds - easy - short)
     by_place = max(0.0, periods * (1 / 2 if whole is None or easy else 1 / 8) - explored)
@@ -390,7 +343,7 @@ def _alike(
     return {way: alike * (way != whole) for way in ways}
 
 
-def _cells(cycles: Sequence[Group]) -> tuple[Trimming, Cells]:
+def _cells(cycles: Sequence[Sequence[Block]]) -> tuple[Trimming, Cells]:
     trim = trimming(cycles)
     return trim, cells_of(cycles, trim)
 
@@ -405,104 +358,6 @@ def _explored(seen: Seen, cells: Cells) -> float:
     return seen.own_calls * (sum(every) / len(every) - alone)
 
 
-def _levels(observed: Observed) -> tuple[dict[Place, float], float]:
-    """Returns the usual seconds of a call, by place. Also returns the time of places whose calls
-    each fill a period, or that no pair saw: two periods cannot compare them."""
-    levels, long = {}, 0.0
-    for place, seen in observed.places.items():
-        blocks = [block for pair in seen.together.values() for block in pair]
-        level = median([fmean(block.seconds) for block in blocks]) if blocks else 0.0
-        if not level > 0:  # no pair saw it, or too short processes cannot tell their rates
-            long += seconds_of_call(place, seen) * max(0, seen.calls - seen.short_calls)
-        elif _fill_periods(seen, level, observed.together):
-            long += level * seen.calls
-        else:
-            levels[place] = level
-    return levels, long
-
-
-def _fill_periods(seen: Seen, level: float, together: Mapping[Pair, Sequence[Spent]]) -> bool:
-    """Whether a single such call is most of a period, in most periods that have any."""
-    filled = []
-    for pair, blocks in seen.together.items():
-        periods = together.get(pair, ())
-        for way in {block.way for block in blocks}:
-            calls = sum(block.calls for block in blocks if block.way == way)
-            length = sum(spent.seconds for spent in periods if spent.way == way)
-            # the shortest: others may have waited for the CPU
-            shortest = min(min(block.seconds) for block in blocks if block.way == way)
-            filled.append(calls == 1 and min(level, shortest) > length / 2)
-    return sum(filled) > len(filled) / 2
-
-
-def _together(
-    observed: Observed, way: str, levels: Mapping[Place, float]
-) -> tuple[Sequence[Phase], float]:
-    """Returns the phases of pairs that had libc and this way; see phases()."""
-    usual = Counter[tuple[Pair, str]]()
-    shares: dict[Pair, Counter[Place]] = {}
-    for place, level in levels.items():
-        for pair, blocks in observed.places[place].together.items():
-            own = shares.setdefault(pair, Counter())
-            for block in blocks:
-                usual[pair, block.way] += level * block.calls
-                own[place] += level * block.calls
-    left_out = {
-        pair
-        for place, seen in observed.places.items()
-        if place not in levels
-        for pair in seen.together
-    }
-    pairs = {}
-    for pair, threads in observed.together.items():
-        if pair in left_out:
-            continue
-        both = [
-            Period(
-                sum(spent.seconds for spent in threads if spent.way == one),
-                sum(spent.within for spent in threads if spent.way == one),
-                usual[pair, one],
-            )
-            for one in (LIBC, way)
-        ]
-        if not all(spent.within > 0 for spent in threads):  # not known, as in a new phase
-            both = [replace(one, within=one.seconds) for one in both]
-        if all(one.seconds > 0 and one.usual > 0 for one in both):
-            pairs[pair] = (both[0], both[1])
-    calls = _calls_that_count(observed)
-    whole = {place: calls[place] * level for place, level in levels.items()}
-    return phases(pairs, shares, whole) if pairs else ([], 0.0)
-
-
-def _calls_that_count(observed: Observed) -> dict[Place, float]:
-    """The calls of each place, in processes that have periods. Where calls were timed in groups,
-    the first one stands for its group, whose other calls may be of any place. So each place gets
-    its share of the counted calls."""
-    calls = {place: float(seen.calls - seen.short_calls) for place, seen in observed.places.items()}
-    counted = {
-        place: sum(block.calls for pair in seen.together.values() for block in pair)
-        for place, seen in observed.places.items()
-        if any(block.gap > 1 for pair in seen.together.values() for block in pair)
-    }
-    scale = sum(calls[place] for place in counted) / max(1, sum(counted.values()))
-    return {**calls, **{place: scale * count for place, count in counted.items()}}
-
-
-def _racing(seen: Seen) -> Sequence[Sequence[Block]]:
-    """The cycles after the slowest ways have left, as such ways spoil the caches for the
-    others. If these cycles are too few, it returns all."""
-    late = [cycle for cycle in seen.cycles if all(block.way not in seen.left for block in cycle)]
-    return late if FEW <= len(late) < len(seen.cycles) else seen.cycles
-
-
-def _copying(seen: Seen, libc: float, routine: float, part: float) -> float:
-    """The seconds of the program that this place took. `libc`, `routine`: seconds of a call. Calls
-    that were tried count half under each, see _explored(). The others were under the routine for
-    `part` of the time."""
-    others = seen.calls - seen.own_calls
-    return seen.own_calls * (libc + routine) / 2 + others / ((1 - part) / libc + part / routine)
-
-
 def _of_place(
     place: Place,
     seen: Seen,
@@ -511,82 +366,78 @@ def _of_place(
     part: float,
     ways: Sequence[str],
     by_luck: float,
+    possible: Possible | None,
 ) -> PlaceFound:
     """`of_all`: for all cycles. `part`: the share of the program's seconds not under libc."""
-    racing = _racing(seen)
+    # The slowest ways spoil the caches for the others. The cycles after these have left count, if
+    # they are not too few.
+    late = [cycle for cycle in seen.cycles if all(block.way not in seen.left for block in cycle)]
+    racing = late if FEW <= len(late) < len(seen.cycles) else seen.cycles
     stayed = [way for way in ways if way not in seen.left]
     trim, cells = of_all if racing is seen.cycles else _cells(racing)
     if not trim.is_fair:
         cells = cells_of(racing, NO_TRIMMING)
-    ratios = {}
-    for way in ways:
-        among = cells if way in stayed else of_all[1]
-        found = ratio(among, LIBC, way) if way != LIBC else None
-        if found is not None:
-            ratios[way] = found
+    found = {w: ratio(cells if w in stayed else of_all[1], LIBC, w) for w in ways if w != LIBC}
+    ratios = {way: one for way, one in found.items() if one is not None}
     floor = ratio(cells, LIBC, LIBC_AGAIN, 1 - by_luck)
-    steady = floor is None or floor.low <= 1 <= floor.high
-    doubt = 0.0 if floor is None or steady else _DOUBTED * floor.most
-    best, better = _best(cells, ratios, stayed, by_luck, doubt)
-    sure = _doubted(cells, LIBC, ROUTINE, 1 - by_luck, doubt)
+    steady, doubt = floor is None or floor.low <= 1 <= floor.high, 0.0
+    if floor is not None and not steady:
+        doubt = _DOUBTED * max(abs(math.log(floor.low)), abs(math.log(floor.high)))
+    best, better = _best(cells, stayed, by_luck, doubt) if ROUTINE in ratios else (None, 1.0)
+    sure = ratio(cells, LIBC, ROUTINE, 1 - by_luck, doubt)
     level, of_routine = mean_of(cells, LIBC), mean_of(cells, ROUTINE)
     share, gained = 0.0, None
     if level is not None and seconds > 0:
-        rest = max(0.0, seconds - _copying(seen, level, of_routine or level, part))
+        # Calls that were tried count half under each, see _explored(). The others were under the
+        # routine for `part` of the time.
+        routine, others = of_routine or level, seen.calls - seen.own_calls
+        copying = seen.own_calls * (level + routine) / 2
+        copying += others / ((1 - part) / level + part / routine)
+        rest = max(0.0, seconds - copying)
         share = seen.calls * level / (seen.calls * level + rest)
         if ROUTINE in ratios:
             gained = ratios[ROUTINE].each(lambda times: share * (1 - 1 / times))
+    saves, is_possible = (of_routine or 0.0) * (1 - 1 / better), True
+    surely = (sure.low > 1) - (sure.high < 1) if sure else 0
+    if possible is not None:  # no place brings more than all of its calls take
+        believed = gained and gained.clipped(-possible.loss, possible.share)
+        if surely and gained and believed and believed.value != gained.value:
+            is_possible, best, saves = False, None, 0.0
+        gained = believed
+        count, of_calls = seen.measured.get(ROUTINE, (0, 0.0))
+        saves = min(saves, of_calls / count) if count else saves
     return PlaceFound(
-        place,
-        seen.calls,
-        len(seen.cycles),
-        share,
-        ratios,
-        gained,
-        best,
-        (of_routine or 0.0) * (1 - 1 / better),
-        trim.time_share,
-        steady,
-        trim.is_fair,
-        [way for way in ratios if way not in stayed],
-        (sure.low > 1) - (sure.high < 1) if sure else 0,
-        _drifting(racing, trim, [way for way in ratios if way in stayed]),
-        [one[ROUTINE].seconds for one in cells[:: 1 + len(cells) // _MOST_MEANS] if ROUTINE in one],
+        *(place, seen.calls, len(seen.cycles), share, ratios, gained, best, saves),
+        left_out=trim.time_share,
+        steady=steady,
+        trimmed=trim.is_fair,
+        left_early=[way for way in ratios if way not in stayed],
+        surely=surely,
+        drifts=_drifting(racing, trim, [way for way in ratios if way in stayed]),
+        means=[c[ROUTINE].seconds for c in cells[:: 1 + len(cells) // _MOST_MEANS] if ROUTINE in c],
+        takes=possible and possible.share,
+        possible=is_possible,
     )
 
 
 def _best(
-    cells: Cells,
-    ratios: Mapping[str, Estimate],
-    ways: Sequence[str],
-    by_luck: float,
-    doubt: float,
+    cells: Cells, ways: Sequence[str], by_luck: float, doubt: float
 ) -> tuple[str | None, float]:
     """The fastest way that is surely better than the routine, and how many times as fast it surely
     is. If libc is better, too, another way must surely beat it. The chance of an error is divided
-    among the ways (Bonferroni). `doubt`: see _doubted()."""
-    if ROUTINE not in ratios:
-        return None, 1.0
+    among the ways (Bonferroni). `doubt`: see ratio()."""
     others = [way for way in ways if way not in (ROUTINE, LIBC_AGAIN)]
     confidence = 1 - by_luck / max(1, len(others))
-    found = {way: _doubted(cells, ROUTINE, way, confidence, doubt) for way in others}
+    found = {way: ratio(cells, ROUTINE, way, confidence, doubt) for way in others}
     better = {way: one for way, one in found.items() if one is not None and one.low > 1}
     if not better:
         return None if doubt else ROUTINE, 1.0
     best = max(better, key=lambda way: better[way].value)
     if LIBC in better and best != LIBC:
-        over_libc = _doubted(cells, LIBC, best, confidence, doubt)
+        over_libc = ratio(cells, LIBC, best, confidence, doubt)
         if over_libc is not None and over_libc.low <= 1:
             best = LIBC
     return best, better[best].low
-
-
-def _doubted(
-    cells: Cells, slow: str, fast: str, confidence: float, doubt: float
-) -> Estimate | None:
-    """As ratio(), with an interval that is wider by `doubt` at each end, in logarithms."""
-    one = ratio(cells, slow, fast, confidence)
-    return one and Estimate(one.value, one.low * math.exp(-doubt), one.high * math.exp(doubt))
 
 
 def _drifting(cycles: Sequence[Sequence[Block]], trim: Trimming, ways: Sequence[str]) -> list[str]:
@@ -599,6 +450,7 @@ def _drifting(cycles: Sequence[Sequence[Block]], trim: Trimming, ways: Sequence[
     found = []
     for way in ways:
         first, then = ratio(early, LIBC, way), ratio(late, LIBC, way)
-        if first and then and differs(first, then) and abs(first.value / then.value - 1) > KNOWN:
+        changes = first and then and abs(first.value / then.value - 1) > KNOWN
+        if changes and statistics.differs(first, then):
             found.append(way)
     return found

@@ -1,18 +1,23 @@
 """The time that the second way (routine or map) saves against the first (libc), from pairs of
-periods."""
+periods. Processes that are too short for periods make pairs themselves."""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from statistics import fmean, median
 
-from .blocks import Pair, Place
+from .blocks import LIBC, ROUTINE, Lived, Observed, Pair, Place, Seen, Spent
+from .possible import seconds_of_call
 from .statistics import MOST_LEFT_OUT, NEGLIGIBLE, Estimate, t_quantile
 
 # The fewest pairs that give an interval, and that make a phase: means of fewer are not yet normal.
 FEWEST, FEWEST_OF_PHASE = 20, 10
+# The fewest pairs of processes that give an interval. The time of a process is the sum of many, so
+# it is near to normal.
+FEWEST_PROCESSES = 6
 # A pair is far if its difference is six median distances from the median. A sum beyond three
 # standard errors is not chance.
 _FAR, _SURELY = 6.0, 3.0
@@ -45,8 +50,6 @@ class Period:
 
 
 Pairs = Mapping[Pair, tuple[Period, Period]]
-
-
 Phase = tuple[Pairs, float]
 
 
@@ -82,6 +85,86 @@ def phases(
     scale = sum(usual.values()) / whole
     found = [({pair: pairs[pair] for pair in g}, time_of(g) * scale) for g in [*own, rest]]
     return found, few
+
+
+def levels_of(observed: Observed) -> tuple[dict[Place, float], float]:
+    """Returns the usual seconds of a call, by place. Also returns the time of places whose calls
+    each fill a period, or that no pair saw: two periods cannot compare them."""
+    levels, long = {}, 0.0
+    for place, seen in observed.places.items():
+        blocks = [block for pair in seen.together.values() for block in pair]
+        level = median([fmean(block.seconds) for block in blocks]) if blocks else 0.0
+        if not level > 0:  # no pair saw it, or too short processes cannot tell their rates
+            long += seconds_of_call(place, seen) * max(0, seen.calls - seen.short_calls)
+        elif _fill_periods(seen, level, observed.together):
+            long += level * seen.calls
+        else:
+            levels[place] = level
+    return levels, long
+
+
+def _fill_periods(seen: Seen, level: float, together: Mapping[Pair, Sequence[Spent]]) -> bool:
+    """Whether a single such call is most of a period, in most periods that have any."""
+    filled = []
+    for pair, blocks in seen.together.items():
+        periods = together.get(pair, ())
+        for way in {block.way for block in blocks}:
+            calls = sum(block.calls for block in blocks if block.way == way)
+            length = sum(spent.seconds for spent in periods if spent.way == way)
+            # the shortest: others may have waited for the CPU
+            shortest = min(min(block.seconds) for block in blocks if block.way == way)
+            filled.append(calls == 1 and min(level, shortest) > length / 2)
+    return sum(filled) > len(filled) / 2
+
+
+def phases_of(
+    observed: Observed, way: str, levels: Mapping[Place, float]
+) -> tuple[Sequence[Phase], float]:
+    """Returns the phases of pairs that had libc and this way; see phases()."""
+    usual = Counter[tuple[Pair, str]]()
+    shares: dict[Pair, Counter[Place]] = {}
+    left_out, pairs = set(), {}
+    for place, seen in observed.places.items():
+        if place not in levels:
+            left_out |= seen.together.keys()
+            continue
+        for pair, blocks in seen.together.items():
+            own = shares.setdefault(pair, Counter())
+            for block in blocks:
+                usual[pair, block.way] += levels[place] * block.calls
+                own[place] += levels[place] * block.calls
+    for pair, threads in observed.together.items():
+        if pair in left_out:
+            continue
+        both = [
+            Period(
+                sum(spent.seconds for spent in threads if spent.way == one),
+                sum(spent.within for spent in threads if spent.way == one),
+                usual[pair, one],
+            )
+            for one in (LIBC, way)
+        ]
+        if not all(spent.within > 0 for spent in threads):  # not known, as in a new phase
+            both = [replace(one, within=one.seconds) for one in both]
+        if all(one.seconds > 0 and one.usual > 0 for one in both):
+            pairs[pair] = (both[0], both[1])
+    calls = _calls_that_count(observed)
+    whole = {place: calls[place] * level for place, level in levels.items()}
+    return phases(pairs, shares, whole) if pairs else ([], 0.0)
+
+
+def _calls_that_count(observed: Observed) -> dict[Place, float]:
+    """The calls of each place, in processes that have periods. Where calls were timed in groups,
+    the first one stands for its group, whose other calls may be of any place. So each place gets
+    its share of the counted calls."""
+    calls = {place: float(seen.calls - seen.short_calls) for place, seen in observed.places.items()}
+    counted = {
+        place: sum(block.calls for pair in seen.together.values() for block in pair)
+        for place, seen in observed.places.items()
+        if any(block.gap > 1 for pair in seen.together.values() for block in pair)
+    }
+    scale = sum(calls[place] for place in counted) / max(1, sum(counted.values()))
+    return {**calls, **{place: scale * count for place, count in counted.items()}}
 
 
 @dataclass(frozen=True)
@@ -123,7 +206,10 @@ def saved(
     copying, difference = (sum(one[i] for one in found) for i in range(2))
     more = max(-_MOST, min(_MOST, difference / copying / 2))
     ratio = (1 + more) / (1 - more)
-    part = _of_work(part, alike, ratio)
+    # the work of each way, in seconds of libc: in the time that is alike, and in the rest
+    of_both = alike / (1 + 1 / ratio)
+    first, second = max(0.0, 1 - part - alike / 2), max(0.0, part - alike / 2) * ratio
+    part = (second + of_both) / (first + second + 2 * of_both)
     most = seconds / (1 - difference / copying * (part - 0.5))  # as if half of it were under each
     scale = most / copying if copying > _NEARLY * most else 1.0  # the rest is chance
     out = sum(own * beyond[pair] for _, _, own, of in found for pair in of) if beyond else 0.0
@@ -138,14 +224,6 @@ def saved(
                 part_saved = scale * difference / seconds
                 errors[pair] -= part_saved * scale * own_scale * (beyond[pair] - mean)
     return Saved(scale * difference, ratio, part, few, times, errors)
-
-
-def _of_work(part: float, alike: float, ratio: float) -> float:
-    """The part of the work that the second way did in `part` of the time."""
-    of_both = alike / (1 + 1 / ratio)  # each way's work in that time, in seconds of libc
-    first = max(0.0, 1 - part - alike / 2)
-    second = max(0.0, part - alike / 2) * ratio
-    return (second + of_both) / (first + second + 2 * of_both)
 
 
 def _of_phase(
@@ -254,13 +332,6 @@ def gain(found: Saved | None, seconds: float) -> Estimate | None:
     return Estimate(*map(faster, (found.seconds, ends[0] - reach, ends[1] + reach)))
 
 
-def spanned(found: Sequence[Estimate]) -> Estimate | None:
-    """The first one, with an interval that holds all of them; None if `found` is empty."""
-    if not found:
-        return None
-    return Estimate(found[0].value, min(one.low for one in found), max(one.high for one in found))
-
-
 def _reach(errors: Collection[float], count: float) -> float:
     """Half the width of the 95 % interval of a sum of so many independent errors. If a few
     make most of it, they tell its size as badly as so few alone would (Satterthwaite 1946)."""
@@ -284,3 +355,73 @@ def _reach_of_processes(errors: Mapping[Pair, float]) -> float:
     if (spread * math.hypot(*sums.values())) ** 2 < _DIFFERING * math.hypot(*errors.values()) ** 2:
         return 0.0
     return spread * _reach(sums.values(), count)
+
+
+# --- Short processes ---
+# Each takes one way as a whole, or tries its places. Two of different ways, beside each other in
+# time, make a pair: it compares their CPU times.
+
+
+def seconds_of_short(observed: Observed) -> float:
+    return sum(one.seconds for one in observed.lived if one.is_short)
+
+
+def of_short(observed: Observed, way: str) -> tuple[list[Phase], float]:
+    """Returns a phase for each kind of short processes. Second, the CPU time of the kinds that have
+    too few pairs."""
+    found, unknown = [], 0.0
+    for short in _by_kind(observed):
+        seconds = sum(one.seconds for one in short)
+        pairs = _pairs(short, way)
+        if len(pairs) < FEWEST_PROCESSES:
+            unknown += seconds
+        else:
+            usual = next(iter(pairs.values()))[0].usual
+            found.append((pairs, len(short) * usual))
+    return found, unknown
+
+
+def chance_of_short(observed: Observed) -> float:
+    """The seconds that short processes took beyond those of libc and the routine, if each had half
+    of them. A process's way is drawn, so one may have more; and a map's library has some, too."""
+    found = 0.0
+    for short in _by_kind(observed):
+        took = [[_since(one) for one in short if one.way == way] for way in (LIBC, ROUTINE)]
+        if all(took):
+            drawn = [_since(one) for one in short if one.way is not None]
+            found += sum(drawn) - len(drawn) * fmean(map(fmean, took))
+    return found
+
+
+def _by_kind(observed: Observed) -> Iterable[list[Lived]]:
+    kinds: dict[int, list[Lived]] = {}
+    for one in observed.lived:
+        if one.is_short:
+            kinds.setdefault(one.kind, []).append(one)
+    return kinds.values()
+
+
+def _since(one: Lived) -> float:
+    """Seconds from the trial's start on."""
+    return one.seconds if one.cpu_since_start is None else one.cpu_since_start
+
+
+def _pairs(lived: Iterable[Lived], way: str) -> dict[Pair, tuple[Period, Period]]:
+    """Pairs processes that are beside each other in time."""
+    ended = [one for one in lived if (one.cpu_since_start or 0) > 0 and one.way in (LIBC, way)]
+    ended.sort(key=lambda one: one.started)
+    took = [[_since(one) for one in ended if (one.way == LIBC) == is_libcs] for is_libcs in (0, 1)]
+    if not all(took):
+        return {}
+    # The median would not do: it is one way's or the other's.
+    usual = fmean(map(fmean, took))
+    waiting: list[Lived] = []
+    pairs = {}
+    for one in ended:
+        if not waiting or waiting[0].way == one.way:
+            waiting.append(one)
+            continue
+        both: Sequence[Lived] = sorted((waiting.pop(0), one), key=lambda own: own.way != LIBC)
+        periods = [Period(_since(own), _since(own), usual) for own in both]
+        pairs[Pair(both[0].name, 0)] = (periods[0], periods[1])
+    return pairs

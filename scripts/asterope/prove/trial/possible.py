@@ -45,17 +45,6 @@ class Possible:
             return (gain.value + gain.low) / 2 <= high and (gain.value + gain.high) / 2 >= low
         return True
 
-    def part_of(self, gain: Estimate) -> Estimate:
-        return _clipped(gain, *self.gain)
-
-    def saved(self, gained: Estimate) -> Estimate:
-        """The share of the CPU time that the routine saves at a place."""
-        return _clipped(gained, -self.loss, self.share)
-
-
-def _clipped(one: Estimate, low: float, high: float) -> Estimate:
-    return one.each(lambda value: max(low, min(high, value)))
-
 
 def _seconds(place: Place, seen: Seen, way: str) -> tuple[float, float]:
     """The seconds of all calls of the place if they go that way, by the measured mean. Second, the
@@ -93,13 +82,12 @@ def possible_of(
     )
     # If the ways differ much, the slower one may have had far fewer calls.
     with_libc = max(libcs, seconds - (routines - libcs) / 2)
-    parts = {place: _possible(place, seen, with_libc) for place, seen in observed.places.items()}
+    parts = {}
+    for place, seen in observed.places.items():
+        libc, routine = (_seconds(place, seen, way)[1] / with_libc for way in (LIBC, ROUTINE))
+        loss = _SLOWER * max(0.0, routine - libc) + _READER * min(1.0, libc)
+        parts[place] = Possible(min(1.0, libc), loss)
     unknown = uncounted / seconds
     share = min(1.0, sum(one.share for one in parts.values()) + unknown)
     loss = sum(one.loss for one in parts.values()) + _READER * unknown
     return {**parts, None: Possible(share, loss)}
-
-
-def _possible(place: Place, seen: Seen, seconds: float) -> Possible:
-    libc, routine = (_seconds(place, seen, way)[1] / seconds for way in (LIBC, ROUTINE))
-    return Possible(min(1.0, libc), _SLOWER * max(0.0, routine - libc) + _READER * min(1.0, libc))

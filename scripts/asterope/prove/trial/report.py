@@ -1,27 +1,39 @@
-"""Shows and writes the result of a trial."""
+"""Shows the result of a trial, and writes it as JSON (trial.schema.json) and as a map of places."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
+from ... import __version__
 from ...atomic_file import write_output
 from ...command_line import DONE, STALE, show
-from ...faults import Failure
+from ...faults import Failure, one_line
+from ...modes import two_modes
+from ...place_map import WAYS, MappedPlace, counted, text_of
 from ...record.lines import told_apart
 from ...record.others import AGAINST, own_copies
-from ...record.symbols import name_functions
+from ...record.symbols import build_id_of, name_functions
 from ..options import UNTOLD
 from . import trial_words
-from .blocks import Place
-from .document import document
-from .findings import Found
-from .mapping import wanted, write_map
+from .blocks import LIBC_AGAIN, ROUTINE, Place
+from .findings import Found, PlaceFound, findings
 from .run import TIME, Tried, why_not
+
+FORMAT, VERSION = "asterope-trial", 2
 
 _NOTHING = "This program makes no copies that a library sees: there is nothing to try."
 _NONE_YET = "No copy was seen before this program was ended"
+_OWN = (*WAYS, ROUTINE, LIBC_AGAIN)
+_LONGEST_ID = 64  # digits
+# A call pays these seconds for the look-up of its way if another thread runs on its core. On Zen 3
+# it pays 3.3 to 4 ns then, and 0.2 ns alone.
+_LOOK_UP = 4e-9
 
 
 def names_in(tried: Tried) -> dict[Place, str]:
@@ -45,17 +57,18 @@ def report(
     names = names_in(tried)
     sites = [(place.module, place.offset) for place in names]
     apart = dict(zip(names, told_apart(sites, list(names.values()))))
-    why = why_not(tried)
+    why, own, observed = why_not(tried), own_copies(tried.said), tried.observed
     nothing = _NOTHING
     if tried.is_endless:
-        nothing = f"{_NONE_YET}, after {tried.observed.lasted:.1f} s."
-    own = own_copies(tried.said)
-    unseen = AGAINST if own else _of_unseen(tried)
+        nothing = f"{_NONE_YET}, after {observed.lasted:.1f} s."
+    unseen = AGAINST if own else None  # the advice if it may have copies that were not seen
+    if tried.is_endless and not own and (observed.is_idle or not observed.places):
+        unseen = trial_words.GIVE_LOAD if observed.is_idle else trial_words.MORE_TIME
     before, after, doubts = [f"Not judged: {why}." if why else nothing], [], []
-    if tried.observed.places and not why:
-        before = trial_words.before_table(found, whole, tried.observed)
+    if observed.places and not why:
+        before = trial_words.before_table(found, whole, observed)
         after = trial_words.after_table(found, apart)
-        doubts = trial_words.doubts(tried.observed, command, tried.is_endless)
+        doubts = trial_words.doubts(observed, command, tried.is_endless)
         doubts += [f"Note: {one}." for one in own]
     mapped, unwritten, notes = None, None, []
     try:  # the findings are shown even if a disk is full
@@ -73,12 +86,12 @@ def report(
         unwritten = error
     if why:
         raise Failure(why)
-    if tried.observed.places:
+    if observed.places:
         table = [*filter(None, [trial_words.table(found, apart)]), *after]
         shown = [*before, *(["", *table] if table else []), "", *doubts, *notes]
         if tried.stopped_by != "failure":
             is_over = tried.stopped_by == TIME
-            about = (last, tried.observed, command, preload, mapped, is_over, unseen)
+            about = (last, observed, command, preload, mapped, is_over, unseen)
             shown.append(trial_words.what_to_do(*about))
         show("\n".join(shown))
     else:
@@ -86,16 +99,7 @@ def report(
         show(f"Not known: {unseen}." if unseen else "Leave it: nothing to gain here.")
     if unwritten:
         raise unwritten
-    return code_of(last, unseen) if tried.observed.places else UNTOLD if unseen else DONE
-
-
-def _of_unseen(tried: Tried) -> str | None:
-    """The advice if the program may have copies that were not seen."""
-    if not tried.is_endless:
-        return None
-    if tried.observed.is_idle:
-        return trial_words.GIVE_LOAD
-    return None if tried.observed.places else trial_words.MORE_TIME
+    return code_of(last, unseen) if observed.places else UNTOLD if unseen else DONE
 
 
 def code_of(found: Found, unseen: str | None = None) -> int:
@@ -104,3 +108,109 @@ def code_of(found: Found, unseen: str | None = None) -> int:
     if gain is None or not found.is_told or (unseen and not gain.side):
         return UNTOLD
     return STALE if gain.side < 0 else DONE
+
+
+# --- The map of places ---
+
+
+def wanted(trial: Tried, found: Found) -> list[tuple[PlaceFound, str]]:
+    """Returns the shown places at which another way saves more than its look-up costs. Each comes
+    with its file's build id, which may be empty. The way is the best of libc and the routine's
+    entry points, even if another library's copy is better still."""
+    own = [way for way in trial.names if way in _OWN]
+    of_own = found if own == trial.names else findings(trial.observed, own)
+    best = [
+        one
+        for one in of_own.places
+        if one.is_shown and one.best not in (None, ROUTINE) and one.saves > _LOOK_UP
+    ]
+    ids = {module: build_id_of(module) for module in {one.place.module for one in best}}
+    ids = {module: text if len(text) <= _LONGEST_ID else "" for module, text in ids.items()}
+    return [(one, ids[one.place.module]) for one in best]
+
+
+def write_map(
+    trial: Tried, found: Found, names: Mapping[Place, str], command: Sequence[str], path: Path
+) -> tuple[list[str], bool]:
+    """Returns lines about the map, and whether it has any place. Raises Failure."""
+    best = wanted(trial, found)
+    mapped = [
+        MappedPlace(
+            *(one.place.module, build_id, one.place.offset, names.get(one.place, "")),
+            *(one.place.function, one.place.least, str(one.best)),
+        )
+        for one, build_id in best
+        if build_id
+    ]
+    lines = [f"Wrote {one_line(path)}: {counted(len(mapped))} with another way than the routine."]
+    if len(mapped) < len(best):
+        count = counted(len(best) - len(mapped))
+        lines.append(f"Left out: {count} in files without a build id, which nothing tells apart.")
+    foreign = [one for one in found.places if one.best and one.best not in _OWN]
+    if foreign:
+        ways = ", ".join(sorted({str(one.best) for one in foreign}))
+        lines.append(
+            f"At {counted(len(foreign))} another library's copy is best ({ways}): a map has only "
+            "the routine's ways."
+        )
+    write_output(path, text_of(mapped, command))
+    return lines, bool(mapped)
+
+
+# --- The JSON ---
+
+
+def document(
+    trial: Tried,
+    found: Found,
+    names: Mapping[Place, str],
+    apart: Mapping[Place, str],
+    said: Sequence[str],
+    command: Sequence[str],
+    seconds: float,
+    last: Found,
+) -> str:
+    """`names`: the calling functions. `apart`: these, and a line or offset if several places share
+    one. `said`: the findings in sentences. `last`: the findings of the map's trial, if it had one;
+    else the same as `found`."""
+    observed, possible = trial.observed, None
+    if found.possible is not None:
+        least, most = found.possible.gain
+        most = most if math.isfinite(most) else None
+        possible = {"share": round(found.possible.share, 6), "least": least, "most": most}
+
+    def of_place(one: PlaceFound) -> dict[str, Any]:
+        left_out = {"place", "saves", "surely", *(() if two_modes(one.means) else ["means"])}
+        its = {name: value for name, value in vars(one).items() if name not in left_out}
+        of = {"caller": names.get(one.place, ""), "where": apart.get(one.place, "")}
+        return {**vars(one.place), **of, "shown": one.is_shown, **its}
+
+    whole = {
+        "format": FORMAT,
+        "version": VERSION,
+        "tool_version": __version__,
+        "command": list(command),
+        "seconds": round(seconds, 3),
+        "stopped_by": trial.stopped_by,
+        "runs": observed.runs,
+        "processes": observed.processes,
+        "threads": observed.threads,
+        "cpu_seconds": round(observed.cpu_seconds, 6),
+        "wall_seconds": round(observed.wall_seconds, 6),
+        "kernel_share": round(observed.used.kernel_share, 6) if observed.used.is_known else None,
+        "minor_faults": observed.used.faults or None,
+        "copied_bytes": observed.copied,
+        "said": list(said),
+        "limits": sorted(observed.limits),
+        "ways": [{**vars(way), "library": str(way.library)} for way in trial.ways],
+        "gain": found.gain,
+        "wall_gain": found.wall_gain,
+        "told": last.is_told,
+        "unjudged": round(found.unjudged, 6),
+        "short": round(found.short, 6),
+        "restricted": round(found.restricted, 6),
+        "possible": possible,
+        "map_gain": last.whole_gain,
+        "places": [of_place(one) for one in found.places],
+    }
+    return json.dumps(whole, indent=1, allow_nan=False, default=asdict) + "\n"

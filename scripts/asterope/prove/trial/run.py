@@ -22,9 +22,8 @@ from ...record.raw import RawError, left_files, read_process
 from ...record.recorder import admit_other_users, closed_to_others, place_for_files
 from ...scratch_folder import scratch_folder
 from ..copies import LIBC, Copy
-from ..outliving import outlived_words, running_after, that_matter
 from ..places import filled
-from ..processes import Process
+from ..processes import Process, outlived_words
 from .blocks import CLOSED, FULL, LIMITS, NO_COUNTER, NO_WAY, QUIET, UNSEEN, Observed
 from .file import TrialError, read_trial
 from .findings import Found, findings
@@ -219,9 +218,9 @@ class Trial(Tried):
                 family.forget_ended()
                 pace.looked(now, time.monotonic())
             time.sleep(_TURN)
-        outlived_by = running_after(self.program.called)
-        self._cpu_seconds = process.wait().used.seconds
-        self.observed.outlived_by |= that_matter(outlived_by, self._cpu_seconds)
+        run = process.wait(None, self.program.called)
+        self._cpu_seconds = run.used.seconds
+        self.observed.outlived_by.update(run.outlived_by)
         return True
 
 

@@ -3,6 +3,7 @@ them are ratios of means, as a program's time is the sum of its copies' times.""
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,8 +20,6 @@ _BEYOND_MEASURE = 4.0  # medians
 NEGLIGIBLE, _SUSPICIOUS = 0.005, 0.001
 # The fewest cycles that give an interval: means of fewer are not yet normal.
 _FEWEST = 20
-
-
 LITTLE = 0.001  # a place that brings less gets no row, and a program's smaller gain is not told
 
 
@@ -34,6 +33,9 @@ class Estimate:
 
     def each(self, change: Callable[[float], float]) -> Estimate:
         return Estimate(change(self.value), change(self.low), change(self.high))
+
+    def clipped(self, low: float, high: float) -> Estimate:
+        return self.each(lambda value: max(low, min(high, value)))
 
     @property
     def reach(self) -> float:
@@ -49,11 +51,6 @@ class Estimate:
         """Whether the interval of a ratio reaches no further than that from it."""
         return self.high / self.value <= 1 + part and self.value / self.low <= 1 + part
 
-    @property
-    def most(self) -> float:
-        """How far the interval of a ratio reaches from 1, in logarithms."""
-        return max(abs(math.log(self.low)), abs(math.log(self.high)))
-
 
 # --- Distributions ---
 
@@ -66,7 +63,6 @@ def t_quantile(chance: float, freedom: float) -> float:
 
 
 # --- The longest intervals ---
-
 
 Group = Sequence[Block]  # a cycle: its blocks share the program's state
 
@@ -83,9 +79,8 @@ class Trimming:
 
     def limits(self, group: Group) -> dict[str, float]:
         """By way, the longest interval that is kept, in seconds."""
-        if self.limit == math.inf:
-            return {block.way: math.inf for block in group}
-        return {way: self.limit * scale * _middle(group) for way, scale in self.scales.items()}
+        middle, of = _middle(group), self.scales
+        return {block.way: self.limit * of.get(block.way, 1.0) * middle for block in group}
 
 
 NO_TRIMMING = Trimming(math.inf, {}, True, 0.0)
@@ -99,18 +94,17 @@ def trimming(groups: Sequence[Group]) -> Trimming:
     """Leaves out the longest LEFT_OUT of all intervals, and up to MOST_LEFT_OUT if more are beyond
     _BEYOND_MEASURE. An interval is measured by its cycle's usual one and by its way's. Otherwise
     slow phases would be left out, and a slower way would lose its longer half."""
+    middles = map(_middle, groups)
+    blocks = [(block, middle) for group, middle in zip(groups, middles) for block in group]
     relative: dict[str, list[float]] = {}
-    middles = [_middle(group) for group in groups]
-    for group, middle in zip(groups, middles):
-        for block in group:
-            relative.setdefault(block.way, []).append(median(block.seconds) / middle)
+    for block, middle in blocks:
+        relative.setdefault(block.way, []).append(median(block.seconds) / middle)
     if not relative:
         return NO_TRIMMING
     scales = {way: median(values) or 1e-12 for way, values in relative.items()}
     scaled = [
         (block.way, [v / (scales[block.way] * middle) for v in block.seconds], middle)
-        for group, middle in zip(groups, middles)
-        for block in group
+        for block, middle in blocks
     ]
     ranked = sorted(v for _, values, _ in scaled for v in values)
 
@@ -143,12 +137,10 @@ def _is_fair(excess: Mapping[str, tuple[float, float]]) -> bool:
     """Whether all ways' longest intervals hold about the same time. A difference counts if it
     exceeds both chance and NEGLIGIBLE."""
     surely = NormalDist().inv_cdf(1 - _SUSPICIOUS / 2 / max(1, len(excess) ** 2))
-    for mean, error in excess.values():
-        for other, other_error in excess.values():
-            beyond = mean - other
-            if beyond > NEGLIGIBLE and beyond > surely * math.hypot(error, other_error):
-                return False
-    return True
+    return not any(
+        one - other > max(NEGLIGIBLE, surely * math.hypot(error, other_error))
+        for (one, error), (other, other_error) in itertools.permutations(excess.values(), 2)
+    )
 
 
 # --- Cycles: of one place ---
@@ -186,8 +178,8 @@ def cells_of(
     cells = []
     for cycle in cycles:
         limits = trim.limits(cycle)
-        found = {block.way: _cell(block, limits[block.way], part) for block in cycle}
-        cells.append({way: cell for way, cell in found.items() if cell is not None})
+        found = ((block.way, _cell(block, limits[block.way], part)) for block in cycle)
+        cells.append({way: cell for way, cell in found if cell is not None})
     return cells
 
 
@@ -197,15 +189,20 @@ def mean_of(cells: Cells, way: str) -> float | None:
     return sum(found) / len(found) if found else None
 
 
-def ratio(cells: Cells, slow: str, fast: str, confidence: float = 0.95) -> Estimate | None:
-    """Mean time of the first way over that of the second. Three corrections for
-    different sizes compete: not any, per byte, and by the slope of time on size. The one that
-    leaves the least noise counts."""
+def ratio(
+    cells: Cells, slow: str, fast: str, confidence: float = 0.95, doubt: float = 0.0
+) -> Estimate | None:
+    """Mean time of the first way over that of the second. Three corrections for different sizes
+    compete: not any, per byte, and by the slope of time on size. The one that leaves the least
+    noise counts. `doubt`: the interval is wider by that at each end, in logarithms."""
     both = [(one[slow], one[fast]) for one in cells if slow in one and fast in one]
     if len(both) < _FEWEST:
         return None
     mean_size = sum(a.size + b.size for a, b in both) / (2 * len(both))
-    slope = _slope(both)
+    # the slope of time on size, within cycles
+    products = sum((a.seconds - b.seconds) * (a.size - b.size) for a, b in both)
+    squares = sum((a.size - b.size) ** 2 for a, b in both)
+    slope = products / squares if squares > 0 else 0.0
 
     def adjusted(how: int, seconds: float, size: float) -> float:
         if how == 1:
@@ -225,16 +222,7 @@ def ratio(cells: Cells, slow: str, fast: str, confidence: float = 0.95) -> Estim
         return None
     error, value = min(found)
     reach = t_quantile((1 + confidence) / 2, len(both) - 1) * error / (1 - LEFT_OUT)
-    return Estimate(value, value * math.exp(-reach), value * math.exp(reach))
-
-
-def _slope(both: Iterable[tuple[_Cell, _Cell]]) -> float:
-    """The slope of time on size, within cycles."""
-    products = squares = 0.0
-    for a, b in both:
-        products += (a.seconds - b.seconds) * (a.size - b.size)
-        squares += (a.size - b.size) ** 2
-    return products / squares if squares > 0 else 0.0
+    return Estimate(value, value * math.exp(-reach - doubt), value * math.exp(reach + doubt))
 
 
 def _error_of_ratio(pairs: Sequence[Sequence[float]]) -> float | None:

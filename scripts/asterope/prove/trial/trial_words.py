@@ -44,9 +44,8 @@ def sentence(found: Found) -> str:
 
 
 def _where_slower(found: Found) -> str:
-    count = len(found.slower)
-    if count:
-        return f"it is slower than libc at {count} place{'s' if count > 1 else ''}"
+    if found.slower:
+        return f"it is slower than libc at {counted(len(found.slower))}"
     if found.gain is None or found.gain.side >= 0:
         return "no place is slower"
     if found.shown or found.unjudged_places:  # a row or a line says why
@@ -132,22 +131,20 @@ def table(found: Found, names: Names) -> str:
 
 def before_table(found: Found, whole: Found | None, observed: Observed) -> list[str]:
     """The findings, in sentences. `whole`: the findings with the map of places."""
-    return [
-        *([sentence_of_map(whole)] if whole else []),
-        sentence(found),
-        clock_line(found, observed),
-        *filter(None, [kernel_line(observed)]),
-    ]
+    lines = [sentence_of_map(whole) if whole else "", sentence(found)]
+    return [*filter(None, [*lines, clock_line(found, observed), kernel_line(observed)])]
 
 
 def after_table(found: Found, names: Names) -> list[str]:
     """Sentences about places and sums that the table lacks."""
     more = len(found.shown) - MOST_PLACES
-    return [
-        *([f"And {more} more places, which bring less."] if more > 0 else []),
-        *_unjudged(found, names),
-        *_sum(found),
-    ]
+    lines = [f"And {more} more places, which bring less."] if more > 0 else []
+    # the places that take most come first
+    places = sorted(found.unjudged_places, key=lambda one: one.taken, reverse=True)
+    lines += [_not_shown(one, names) for one in places[:_MOST_NOT_SHOWN]]
+    if len(places) > _MOST_NOT_SHOWN:
+        lines.append(f"And {len(places) - _MOST_NOT_SHOWN} more, which take less.")
+    return lines + _sum(found)
 
 
 def doubts(observed: Observed, command: Sequence[str], is_endless: bool) -> list[str]:
@@ -161,14 +158,6 @@ def doubts(observed: Observed, command: Sequence[str], is_endless: bool) -> list
 
 def _size(place: Place) -> str:
     return f"{human_size(place.least).replace(' ', '')}.." if place.is_own else "small"
-
-
-def _unjudged(found: Found, names: Names) -> list[str]:
-    """The places that take most come first."""
-    places = sorted(found.unjudged_places, key=lambda one: one.taken, reverse=True)
-    lines = [_not_shown(one, names) for one in places[:_MOST_NOT_SHOWN]]
-    more = len(places) - len(lines)
-    return [*lines, *([f"And {more} more, which take less."] if more else [])]
 
 
 def _not_shown(one: PlaceFound, names: Names) -> str:
@@ -205,16 +194,15 @@ def _brings(one: PlaceFound) -> str:
 
 
 def _ways(one: PlaceFound) -> list[str]:
-    known = {**{ROUTINE: one.ratios.get(ROUTINE)}, **one.ratios}
-    libc = [f"{LIBC:10} 1.000  best"] if one.best == LIBC else []
-    ways = [
-        f"{name:10} {estimate.value:.3f} ({estimate.low:.3f}..{estimate.high:.3f})"
-        + ("  best" if name == one.best and name != ROUTINE else "")
-        + ("  left early" if name in one.left_early else "")
-        for name, estimate in known.items()
-        if estimate is not None and (name != LIBC_AGAIN or estimate.low > 1 or estimate.high < 1)
-    ]
-    return ways + libc or ["-"]
+    lines = []
+    for name, of in sorted(one.ratios.items(), key=lambda way: way[0] != ROUTINE):  # it is first
+        if name != LIBC_AGAIN or of.low > 1 or of.high < 1:
+            best = "  best" if name == one.best and name != ROUTINE else ""
+            left = "  left early" if name in one.left_early else ""
+            lines.append(f"{name:10} {of.value:.3f} ({of.low:.3f}..{of.high:.3f}){best}{left}")
+    if one.best == LIBC:
+        lines.append(f"{LIBC:10} 1.000  best")
+    return lines or ["-"]
 
 
 def _notes(one: PlaceFound) -> list[str]:
@@ -229,12 +217,10 @@ def _notes(one: PlaceFound) -> list[str]:
     if not one.trimmed:
         notes.append("some way has more than its share of the longest intervals: they count here")
     if one.drifts:
-        notes.append(
-            f"the effect of {', '.join(one.drifts)} here depends on the number of calls in a row"
-        )
-    return notes + modes_told(
-        "from a call to the next one, under the routine", one.means, lambda s: f"{1e6 * s:.4g} us"
-    )
+        ways = ", ".join(one.drifts)
+        notes.append(f"the effect of {ways} here depends on the number of calls in a row")
+    what = "from a call to the next one, under the routine"
+    return notes + modes_told(what, one.means, lambda s: f"{1e6 * s:.4g} us")
 
 
 def place_name(place: Place, names: Names) -> str:
@@ -255,8 +241,9 @@ def other_ways(wanted: Iterable[tuple[PlaceFound, str]]) -> list[str]:
 
 
 def _of_faults(command: Sequence[str]) -> str:
-    tried = to_try_tunables(one_line(shlex.join(command)))
-    return f"{tried} finds the settings that save page faults"
+    return (
+        f"{to_try_tunables(one_line(shlex.join(command)))} finds the settings that save page faults"
+    )
 
 
 def what_to_do(

@@ -78,12 +78,12 @@ def ways_of_routine(library: Path) -> list[Way]:
     prefix = _prefix_in(symbols)
     if f"{prefix}memcpy" not in symbols:
         raise BadInput(f"{one_line(library)}: has neither asterope_memcpy nor memcpy: name another")
-    ways = [Way(ROUTINE, library, f"{prefix}memcpy", _known(f"{prefix}memset", symbols))]
-    for entry in ENTRIES if prefix else ():
-        copies, sets = f"{prefix}memcpy_{entry}", f"{prefix}memset_{entry}"
+    ways = []
+    for name, end in [(ROUTINE, ""), *((entry, f"_{entry}") for entry in ENTRIES if prefix)]:
+        copies, sets = f"{prefix}memcpy{end}", _known(f"{prefix}memset{end}", symbols)
         if copies in symbols:
-            least = LEAST_BYTES if entry == FRESH else 0
-            ways.append(Way(entry, library, copies, _known(sets, symbols), least=least))
+            least = LEAST_BYTES if name == FRESH else 0
+            ways.append(Way(name, library, copies, sets, least=least))
     return ways
 
 
