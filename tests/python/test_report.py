@@ -33,7 +33,7 @@ from report_samples import (
 
 pytest.importorskip("matplotlib", reason="matplotlib is not installed")
 
-from asterope.report.bench import cells_of
+from asterope.report.series import cells_of
 from asterope.report.words import findings, machine_facts, search_facts, standing
 
 # matplotlib warns where a picture has no room for what is in it

@@ -17,8 +17,8 @@ from ..modes import histogram, two_modes
 from ..prove.trial.statistics import Estimate
 from ..prove.trial.trial_words import MOST_PLACES, faster
 from ..render import human_size
-from .bench import ratio_of
 from .modes import Sample, modes_pictures
+from .series import ratio_of
 from .style import (
     LIBC,
     Picture,
