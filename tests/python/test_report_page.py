@@ -331,7 +331,7 @@ def page_of(path: Path) -> _Page:
 def test_a_page_of_a_log_alone_says_how_far_it_is_but_for_a_torn_last_line(made: Made) -> None:
     path = made.put(log_text(log_lines(finished=False))[:-9])
     log = read(path).log
-    assert log.sizes[1024].samples[WINNER]["hot"] == pytest.approx([1.5] * 9)
+    assert log.sizes[1024][WINNER]["hot"] == pytest.approx([1.5] * 9)
     for words in ("2 of 3 sizes begun", "last step: pipelines 65536", "last line is not whole"):
         assert words in progress(log)
     page = page_of(path)
