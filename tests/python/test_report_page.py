@@ -413,7 +413,7 @@ def test_places_are_dots_with_intervals_in_the_colour_of_their_verdict(made: Mad
     hidden = program_trial()
     hidden["places"][1]["shown"] = False
     assert len(trial_pictures(hidden)[0].table.rows) == 1
-    assert picture.png()[:4] == b"\x89PNG" and len(picture.table.rows) == 2
+    assert picture.rendered("png")[:4] == b"\x89PNG" and len(picture.table.rows) == 2
     assert "routine 1.200 (1.100 to 1.300)" in picture.table.rows[0][3]
     (row,) = modes.table.rows  # of the place that has two
     assert row[1:4] == ["1.0 µs", "3.0 µs", "50 %"]

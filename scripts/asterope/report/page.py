@@ -98,7 +98,7 @@ def render_page(inputs: Inputs, sections: Sequence[Section]) -> str:
         findings=words.findings(inputs),
         sections=sections,
         images={
-            picture.name: base64.b64encode(picture.svg()).decode("ascii")
+            picture.name: base64.b64encode(picture.rendered("svg")).decode("ascii")
             for section in sections
             for picture in section.pictures
         },
