@@ -17,8 +17,8 @@ from ..faults import BadInput, Failure, one_line
 from ..figures import duration_text
 from ..modes import modes_told
 from ..program import find_program
-from ..record.facts import libc_name
 from ..record.others import check_has_libcs
+from ..record.recording import libc_name
 from . import programs, run_words
 from .copies import (
     LIBC,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -17,7 +16,6 @@ from ..command_line import DONE, FAILED, Parser, run, show, tell
 from ..faults import BadInput, Failure, one_line
 from ..preload_link import preloadable
 from ..program import find_program
-from .facts import Facts, this_machine
 from .launching import Event, Running, environment_with
 from .recorder import find_library
 from .recording import executable_of, recording_text
@@ -90,13 +88,7 @@ def _record(arguments: argparse.Namespace) -> int:
         _check_is_no_others(output, executable)
     check_output(output)
     library = find_library()
-    facts = Facts(
-        command=arguments.command,
-        executable=executable,
-        machine=this_machine(),
-        started=time.time(),
-    )
-    session = Session(facts)
+    session = Session(arguments.command, executable)
     try:
         environment = environment_with(preloadable(library, session.folder), session.folder)
         try:

@@ -9,6 +9,7 @@ import signal
 import stat
 import struct
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -272,14 +273,17 @@ class _Reader:
         return samples
 
 
-def tell_to_stop(path: Path) -> None:
-    """Asks a process to record no further. Raises OSError."""
-    file = os.open(path, os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOFOLLOW)
-    try:
-        if os.fstat(file).st_size >= _HEADER.size:
-            os.pwrite(file, (1).to_bytes(4, "little"), _STOP_AT)
-    finally:
-        os.close(file)
+def request_stop(folder: Path) -> None:
+    """Asks all processes that record into a folder to record no further. Raises OSError if the
+    folder cannot be listed."""
+    for path in folder.glob("*.raw"):
+        with suppress(OSError):  # its owner may have taken it away
+            file = os.open(path, os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOFOLLOW)
+            try:
+                if os.fstat(file).st_size >= _HEADER.size:
+                    os.pwrite(file, (1).to_bytes(4, "little"), _STOP_AT)
+            finally:
+                os.close(file)
 
 
 def read_process(path: Path) -> RawProcess:

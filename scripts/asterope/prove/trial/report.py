@@ -9,9 +9,8 @@ from pathlib import Path
 from ...atomic_file import write_output
 from ...command_line import DONE, STALE, show
 from ...faults import Failure
-from ...record.lines import told_apart
 from ...record.others import AGAINST, own_copies
-from ...record.symbols import name_functions
+from ...record.symbols import name_functions, told_apart
 from ..options import UNTOLD
 from . import trial_words
 from .blocks import Place
