@@ -21,9 +21,8 @@ from enum import Enum
 from pathlib import Path
 
 from ..ending import FAILS, sandbox_words, signal_name
-from .descendants import used_by
+from .descendants import Pace, used_by
 from .kernel import Used
-from .pace import Pace
 
 _SENT_ON = (
     signal.SIGINT,

@@ -75,10 +75,16 @@ def libc_name() -> str:
 def make_recording(pool: Pool, facts: Facts, warnings: Sequence[str] = ()) -> dict[str, Any]:
     totals = totals_of(pool)
     cpu_seconds = max(facts.cpu_seconds, pool.cpu_seconds)
-    most = cpu_seconds * _outside_kernel(facts.used)
+    most = cpu_seconds * _outside_kernel(facts.used)  # seconds that copies cannot exceed
 
     def shares(total: Total, known: bool = False) -> dict[str, Any]:
-        return _total(total, cpu_seconds, most, known)
+        """Its `share` is the greatest possible one of the run's CPU time, without the kernel's
+        time. `known`: it has one even if nothing was timed."""
+        seconds = total.slowest if known and total.seconds is None else total.seconds
+        share = None
+        if seconds is not None and cpu_seconds > 0:
+            share = _figure(min(1.0, min(seconds, total.slowest, most) / cpu_seconds))
+        return {"calls": round(total.calls), "bytes": round(total.bytes), "share": share}
 
     unseen = _unseen(facts, pool.processes)
     warnings = [*warnings, *_doubts(pool.flags), *warnings_of(others_of(pool.others))]
@@ -152,18 +158,6 @@ def _outside_kernel(used: Used) -> float:
     if ticks < 1:
         return 1.0
     return min(1.0, part + 3 * math.sqrt(part * (1 - part) / ticks) + 1 / ticks)
-
-
-def _total(total: Total, cpu_seconds: float, most: float, known: bool) -> dict[str, Any]:
-    """Its `share` is the greatest possible one of the run's CPU time, without the kernel's time.
-    `known`: it has one even if nothing was timed. `most`: seconds that copies cannot exceed."""
-    seconds = total.seconds
-    if seconds is None and known:
-        seconds = total.slowest
-    share = None
-    if seconds is not None and cpu_seconds > 0:
-        share = _figure(min(1.0, min(seconds, total.slowest, most) / cpu_seconds))
-    return {"calls": round(total.calls), "bytes": round(total.bytes), "share": share}
 
 
 def recording_text(recording: Mapping[str, Any]) -> str:
