@@ -16,7 +16,6 @@ import struct
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 
@@ -49,22 +48,12 @@ class Event(Enum):
     TURN = "a while has passed"
 
 
-@dataclass(frozen=True)
-class Ended:
-    """`status`: as subprocess gives it, -N if signal N killed the command. `cause`: words for the
-    message, if a sandbox sent the signal."""
-
-    status: int
-    cause: str = ""
-
-    @property
-    def failure(self) -> str:
-        """How the command failed; empty if it did not."""
-        if self.status == 0:
-            return ""
-        if self.status > 0:
-            return f"{FAILS} {self.status}"
-        return f"the command was killed by {signal_name(-self.status)}{self.cause}"
+def _failure(status: int, cause: str) -> str:
+    """How the command failed; empty if it did not. `status`: as subprocess gives it, -N if signal N
+    killed the command. `cause`: words for the message, if a sandbox sent the signal."""
+    if status < 0:
+        return f"the command was killed by {signal_name(-status)}{cause}"
+    return f"{FAILS} {status}" if status else ""
 
 
 def forgiving() -> dict[str, str]:
@@ -113,7 +102,7 @@ class Running:
         """`folder`: where its processes make files. Raises OSError where it cannot be started."""
         self._mask = signal.pthread_sigmask(signal.SIG_BLOCK, _TAKEN)
         self._watched = _watch(folder)
-        self.ended: Ended | None = None
+        self.ended: str | None = None  # how it failed, empty if it did not; None: it has not ended
         self.used = Used()  # by the processes that have ended
         # By process id, the name that each of these had in the end, and its own CPU seconds.
         self.waited_for: dict[int, tuple[str, float]] = {}
@@ -189,4 +178,4 @@ class Running:
                 self.used += Used(seconds, usage.ru_stime, usage.ru_minflt)
                 self.waited_for[pid] = name, max(0.0, seconds - of_children.seconds)
                 if pid == self.pid:
-                    self.ended = Ended(os.waitstatus_to_exitcode(status), cause)
+                    self.ended = _failure(os.waitstatus_to_exitcode(status), cause)

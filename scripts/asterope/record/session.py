@@ -79,7 +79,7 @@ class Session:
             cpu_seconds=max(used.seconds, pool.cpu_seconds + family.unrecorded_seconds),
             complete=ended is not None,
             recorded_seconds=pool.cpu_seconds,
-            outlived_by=len(family.running) if ended else 0,
+            outlived_by=len(family.running) if ended is not None else 0,
             closed=closed_to_others(self.folder),
             used=used,
         )
@@ -88,8 +88,8 @@ class Session:
             program = Called(self._executable, self._command[0])
             names = sorted({Path(program.name_of(one)).name for one in family.running.values()})
             warnings.insert(0, f"still running when the command ended: {', '.join(names)[:200]}")
-        if ended is not None and ended.failure:
-            warnings.insert(0, ended.failure)
+        if ended:
+            warnings.insert(0, ended)
         return make_recording(pool, facts, warnings)
 
     def stop(self) -> None:
