@@ -37,13 +37,13 @@ def machine_facts(machine: Mapping[str, Any]) -> list[tuple[str, str]]:
         f for f in cpu.get("features", []) if str(f).startswith(("avx", "sse", "asimd", "sve"))
     ]
     model = [f"{name} {cpu[name]}" for name in ("family", "model", "stepping") if name in cpu]
-    bytes_ = machine.get("memory_bytes")
+    memory = machine.get("memory_bytes")
     facts = {
         "Processor": cpu.get("brand"),
         "Which is": ", ".join(model),
         "CPUs": machine.get("cpus"),
         "Caches of data": ", ".join(f"{n} {human_size(size)}" for n, size in cache_sizes(machine)),
-        "Memory": f"{bytes_ / 2**30:.1f} GiB" if isinstance(bytes_, (int, float)) else None,
+        "Memory": f"{memory / 2**30:.1f} GiB" if isinstance(memory, (int, float)) else None,
         "Memory modules": _modules(machine.get("memory")),
         "Huge pages": machine.get("huge_pages"),
         "Those below 2 MiB": machine.get("smaller_huge_pages"),
