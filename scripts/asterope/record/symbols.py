@@ -32,7 +32,7 @@ DEBUG_FOLDER = Path("/usr/lib/debug/.build-id")
 _FUNCTION, _IFUNC = 2, 10  # STT_FUNC, STT_GNU_IFUNC
 _WEAK = 2  # STB_WEAK
 Site = tuple[str, int]  # a return address: the file of the code, and the offset in it
-_Symbol = tuple[int, ...]  # the place of its name, type and binding, section, begin, size
+_SYMBOL = struct.Struct("<IBBHQQ")  # place of its name, type and binding, -, section, begin, size
 _Answer = TypeVar("_Answer")
 _PATIENCE = 20.0  # seconds for the debug information of a file, which may have gigabytes
 
@@ -154,7 +154,7 @@ def _symbols_in(elf: ELFFile, wanted: Sequence[str]) -> dict[str, bool]:
             for name in wanted
             for match in re.finditer(re.escape(name.encode()) + b"\0", strings.data())
         }
-        for at, info, section, *_ in symbols if names else ():
+        for at, info, _, section, *_ in symbols if names else ():
             if at in names and (section or info >> 4 != _WEAK):
                 found[names[at]] = found.get(names[at], False) or bool(section)
     return found
@@ -168,7 +168,7 @@ def _look_up(elf: ELFFile, addresses: set[int]) -> dict[int, str]:
         return {}
     for symbols, strings in _tables(elf):
         hits: dict[int, tuple[int, int]] = {}  # address: begin, place of the name
-        for name, info, index, begin, size in symbols:
+        for name, info, _, index, begin, size in symbols:
             if info & 15 not in (_FUNCTION, _IFUNC) or not index or not size:
                 continue
             if begin > ordered[-1] or begin + size <= ordered[0]:
@@ -182,27 +182,19 @@ def _look_up(elf: ELFFile, addresses: set[int]) -> dict[int, str]:
     return {address: name for address, (_, name) in best.items() if name}
 
 
-def _tables(elf: ELFFile) -> Iterator[tuple[Iterator[_Symbol], StringTableSection]]:
+def _tables(elf: ELFFile) -> Iterator[tuple[Iterator[tuple], StringTableSection]]:
     """The symbols and their names. They are read as plain numbers: a table may have a million
-    entries, and pyelftools takes a minute for these."""
-    layout = "IBBHQQ" if elf.elfclass == 64 else "IIIBBH"
-    entry = struct.Struct(("<" if elf.little_endian else ">") + layout)
-    for table in (".symtab", ".dynsym"):
+    entries, and pyelftools takes a minute for these. All programs here are of 64 bits."""
+    for table in (".symtab", ".dynsym") if elf.elfclass == 64 and elf.little_endian else ():
         section = elf.get_section_by_name(table)
         if section is None or section["sh_type"] == "SHT_NOBITS":
             continue
         if section["sh_size"] > MAXIMUM_TABLE:
             continue
         data = section.data()
-        fields = entry.iter_unpack(data[: len(data) - len(data) % entry.size])
-        symbols: Iterator[_Symbol]
-        if elf.elfclass == 64:
-            symbols = ((name, info, at, *place) for name, info, _, at, *place in fields)
-        else:
-            symbols = ((name, info, at, *place) for name, *place, info, _, at in fields)
         strings = elf.get_section(section["sh_link"])
         if isinstance(strings, StringTableSection):
-            yield symbols, strings
+            yield _SYMBOL.iter_unpack(data[: len(data) - len(data) % _SYMBOL.size]), strings
 
 
 def _demangled(names: list[str]) -> list[str]:
