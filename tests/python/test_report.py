@@ -32,7 +32,8 @@ from report_samples import (
 
 pytest.importorskip("matplotlib", reason="matplotlib is not installed")
 
-from asterope.report.bench import cells_of
+from asterope.report.sample_log import leader, scores
+from asterope.report.series import cells_of
 from asterope.report.words import findings, machine_facts, search_facts, standing
 
 # matplotlib warns where a picture has no room for what is in it
@@ -54,8 +55,8 @@ def test_a_candidates_ratio_is_taken_within_the_round(made: Made) -> None:
     at_size = read(made.log).log.sizes[1024]
     for name, ratio in CANDIDATES.items():  # though every round is slower than the one before
         for workload in ("hot", "cold"):
-            assert at_size.samples[name][workload] == pytest.approx([ratio] * 9)
-    assert at_size.leader({"hot": 1, "cold": 1}) == WINNER
+            assert at_size[name][workload] == pytest.approx([ratio] * 9)
+    assert leader(at_size, {"hot": 1, "cold": 1}) == WINNER
 
 
 def first_line(lines: list[dict], **wanted: str) -> int:
@@ -68,7 +69,7 @@ def test_a_round_that_was_disturbed_and_timed_again_counts_once(made: Made) -> N
     lost = [sample(1024, "hot", "libc", 0, 1e6), sample(1024, "hot", WINNER, 0, 1.0)]
     lines[at:at] = [*lost, {"hit": ["steal"]}]
     log = read(made.put(lines)).log
-    assert log.sizes[1024].samples[WINNER]["hot"] == pytest.approx([1.5])
+    assert log.sizes[1024][WINNER]["hot"] == pytest.approx([1.5])
     assert log.hits == {"steal": 1}
 
 
@@ -79,8 +80,8 @@ def test_the_leader_is_none_that_was_timed_seldom(made: Made) -> None:
         at = first_line(lines, candidate=WINNER, workload=workload)
         lines.insert(at, sample(1024, workload, lucky, 0, 1.0))
     at_size = read(made.put(lines)).log.sizes[1024]
-    assert at_size.scores(both)[lucky] > 50
-    assert at_size.leader(both) == WINNER
+    assert scores(at_size, both)[lucky] > 50
+    assert leader(at_size, both) == WINNER
 
 
 def _log(*lines: dict[str, Any], **header: Any) -> str:

@@ -65,7 +65,7 @@ def test_threads_are_drawn_apart_and_at_the_rate_of_all(made: Made) -> None:
     chart = next(c for c in find_series(read(made.bench)).charts if c.threads == 2)
     assert chart.name == "threads cold 2 threads"
     cell = next(c for c in bench_results()["results"] if c["threads"] == 2)
-    rate = chart.copies["asterope"][cell["size"]].gb_per_s
+    rate = chart.rates["asterope"][cell["size"]]
     # from one call that some thread ends to the next
     assert rate == pytest.approx(cell["size"] / cell["copies"]["asterope"]["ns"])
 
@@ -75,9 +75,9 @@ def test_throughput_shows_the_ratio_of_paired_rounds(made: Made) -> None:
     for cell in raw["results"]:  # as where a round in which neither copy was at its best counts
         cell["copies"]["asterope"]["ns"] = cell["copies"]["glibc"]["ns"]
     for chart in find_series(read(made.put(raw))).charts:
-        for size, point in chart.copies["asterope"].items():
-            libc = chart.copies["glibc"][size].gb_per_s
-            assert point.gb_per_s / libc == pytest.approx(point.ratio.median)
+        for size, rate in chart.rates["asterope"].items():
+            ratio = chart.ratios["asterope"][size].median
+            assert rate / chart.rates["glibc"][size] == pytest.approx(ratio)
 
 
 def panels_of(picture: Any) -> dict[str, Any]:
@@ -179,7 +179,7 @@ def test_misalignments_are_drawn_by_label_and_results_of_memset_called_that(made
     inputs = read(made.put(raw))
     series = find_series(inputs)
     assert series.source.startswith("asterope-bench of memset")
-    assert [cell.label for cell in series.labelled["misalignment"]] == [c["label"] for c in kept]
+    assert [cell["label"] for cell in series.labelled["misalignment"]] == [c["label"] for c in kept]
     pictures = {p.name: p for section in make_sections(inputs) for p in section.pictures}
     assert len(pictures["cells-misalignment"].table.rows) == len(kept)
     best = "asterope's memset is the best of "
@@ -192,9 +192,9 @@ def test_the_profile_alone_gives_ratios_and_throughput(made: Made) -> None:
     assert list(by_name) == list(names("measured"))
     cold = by_name["cold"]
     # the copy that senses is what the routine takes there
-    assert cold.copies["asterope"][128].ratio.median == 1.31
-    assert cold.copies["glibc"][128].gb_per_s == pytest.approx(128 / 1063)
-    assert cold.copies["asterope"][128].gb_per_s == pytest.approx(1.31 * 128 / 1063)
+    assert cold.ratios["asterope"][128].median == 1.31
+    assert cold.rates["glibc"][128] == pytest.approx(128 / 1063)
+    assert cold.rates["asterope"][128] == pytest.approx(1.31 * 128 / 1063)
     assert cold.floor[128].low == 1.29
 
 
@@ -330,7 +330,7 @@ def page_of(path: Path) -> _Page:
 def test_a_page_of_a_log_alone_says_how_far_it_is_but_for_a_torn_last_line(made: Made) -> None:
     path = made.put(log_text(log_lines(finished=False))[:-9])
     log = read(path).log
-    assert log.sizes[1024].samples[WINNER]["hot"] == pytest.approx([1.5] * 9)
+    assert log.sizes[1024][WINNER]["hot"] == pytest.approx([1.5] * 9)
     for words in ("2 of 3 sizes begun", "last step: pipelines 65536", "last line is not whole"):
         assert words in progress(log)
     page = page_of(path)
@@ -397,7 +397,7 @@ def test_places_are_dots_with_intervals_in_the_colour_of_their_verdict(made: Mad
     hidden = program_trial()
     hidden["places"][1]["shown"] = False
     assert len(trial_pictures(hidden)[0].table.rows) == 1
-    assert picture.png()[:4] == b"\x89PNG" and len(picture.table.rows) == 2
+    assert picture.rendered("png")[:4] == b"\x89PNG" and len(picture.table.rows) == 2
     assert "routine 1.200 (1.100 to 1.300)" in picture.table.rows[0][3]
     (row,) = modes.table.rows  # of the place that has two
     assert row[1:4] == ["1.0 µs", "3.0 µs", "50 %"]

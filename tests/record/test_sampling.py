@@ -9,8 +9,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from asterope.record.raw import class_start, read_process
-from asterope.record.recorder import request_stop
+from asterope.record.raw import class_start, read_process, request_stop
 from recorded_programs import ALL, Recorder, size_class
 
 SEEDS = range(8)

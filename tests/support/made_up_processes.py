@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from asterope.record.calls import CALL_WORK
-from asterope.record.facts import Facts
 from asterope.record.pool import Pool
 from asterope.record.raw import Flags, Module, RawProcess, Sample
+from asterope.record.recording import Facts
 from recorded_programs import size_class
 
 TICK_HZ = 2e9

@@ -15,8 +15,8 @@ from ..atomic_file import check_output
 from ..command_line import tell
 from ..faults import BadInput, Failure
 from ..program import find_program
-from ..record.facts import libc_name
 from ..record.others import check_has_libcs
+from ..record.recording import libc_name
 from . import programs
 from .copies import (
     check_command,

@@ -1,4 +1,4 @@
-"""Sampled calls for the totals: in seconds, with the number of calls that each stands for.
+"""Sampled calls for the totals, with the number of calls that each stands for.
 
 A call's work is its size + 256. It is drawn with the probability 1 - exp(-work / period). The
 distances between draws are exponential, so each call's draw is independent of all others. A kept
@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from .raw import Module, RawProcess
 
@@ -26,39 +26,37 @@ CALL_WORK = 256
 PREEMPTED_SECONDS, SLOWEST_SECONDS_PER_BYTE = 20e-6, 1 / 100e6
 
 
-@dataclass(frozen=True)
-class Site:
+class Site(NamedTuple):
     """A site: the return address of a call, as an offset in a file."""
 
     module: str  # the file; empty if the code is in no known file
     offset: int
 
 
-@dataclass(frozen=True)
-class Call:
-    """One sampled call. `seconds`: None if it was not timed, or was interrupted. They are too many
-    for a small copy: a processor goes on with other instructions meanwhile."""
-
-    function: str
-    size: int
-    site: Site
-    weight: float
-    seconds: float | None
-
-    @property
-    def work(self) -> int:
-        return self.size + CALL_WORK
-
-
-@dataclass(frozen=True)
-class Drawn:
-    """A sample that is kept. `ticks`: None where it was not timed."""
+class Call(NamedTuple):
+    """A sampled call. `weight`: the number of calls that it stands for. `ticks`: None if it was not
+    timed. They are too many for a small copy: a processor goes on with other instructions
+    meanwhile. `seconds`: known once the rate of the ticks is."""
 
     function: str
     size: int
     site: Site
     weight: float
     ticks: int | None
+    seconds: float | None = None
+
+    @property
+    def work(self) -> int:
+        return self.size + CALL_WORK
+
+    def timed(self, tick_hz: float) -> Call:
+        """The call with its seconds, unless it was interrupted. `tick_hz`: ticks of the time stamp
+        in a second; 0: not known."""
+        if self.ticks is None or not tick_hz:
+            return self
+        seconds = self.ticks / tick_hz
+        most = PREEMPTED_SECONDS + self.size * SLOWEST_SECONDS_PER_BYTE
+        return self._replace(seconds=seconds if seconds <= most else None)
 
 
 class Sites:
@@ -76,24 +74,10 @@ class Sites:
         return Site("", caller)
 
 
-def drawn_of(process: RawProcess) -> Iterator[Drawn]:
+def calls_of(process: RawProcess) -> Iterator[Call]:
     """All kept samples."""
     sites = Sites(process.modules)
     for sample in process.samples:
         chance = -math.expm1(-(sample.size + CALL_WORK) / process.period)
         site, weight = sites.of(sample.caller), sample.stands_for / chance
-        yield Drawn(sample.function, sample.size, site, weight, sample.ticks)
-
-
-def calls_of(drawn: Iterable[Drawn], tick_hz: float) -> Iterator[Call]:
-    """`tick_hz`: ticks of the time stamp in a second; 0: not known."""
-    for one in drawn:
-        seconds = one.ticks / tick_hz if one.ticks is not None and tick_hz else None
-        most = PREEMPTED_SECONDS + one.size * SLOWEST_SECONDS_PER_BYTE
-        yield Call(
-            function=one.function,
-            size=one.size,
-            site=one.site,
-            weight=one.weight,
-            seconds=seconds if seconds is None or seconds <= most else None,
-        )
+        yield Call(sample.function, sample.size, site, weight, sample.ticks)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,6 @@ from ..command_line import DONE, FAILED, Parser, run, show, tell
 from ..faults import BadInput, Failure, one_line
 from ..preload_link import preloadable
 from ..program import find_program
-from .facts import Facts, this_machine
 from .launching import Event, Running, environment_with
 from .recorder import find_library
 from .recording import executable_of, recording_text
@@ -26,6 +25,8 @@ from .table import answer
 
 PROGRAM = "asterope-record"
 DEFAULT_OUTPUT = "recording.json"
+
+_say = partial(tell, PROGRAM)  # on stderr, because stdout is the command's
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -78,11 +79,6 @@ def _parse(given: Sequence[str]) -> argparse.Namespace:
     return arguments
 
 
-def _say(line: str) -> None:
-    """Writes the line to stderr, because stdout is the command's."""
-    tell(PROGRAM, line)
-
-
 def _record(arguments: argparse.Namespace) -> int:
     program, output = find_program(arguments.command), Path(arguments.output or DEFAULT_OUTPUT)
     executable = os.path.realpath(program.found)
@@ -90,13 +86,7 @@ def _record(arguments: argparse.Namespace) -> int:
         _check_is_no_others(output, executable)
     check_output(output)
     library = find_library()
-    facts = Facts(
-        command=arguments.command,
-        executable=executable,
-        machine=this_machine(),
-        started=time.time(),
-    )
-    session = Session(facts)
+    session = Session(arguments.command, executable)
     try:
         environment = environment_with(preloadable(library, session.folder), session.folder)
         try:
@@ -107,19 +97,17 @@ def _record(arguments: argparse.Namespace) -> int:
             ) from None
         with running:
             written = _follow(running, session, output, arguments.duration)
-            ended = running.ended
             if not written:
                 recording = session.recording(running)
                 try:
                     write_output(output, recording_text(recording))
                 finally:  # a full disk does not hide the answer
                     _show(recording)
-        assert ended is not None
-        if ended.failure:
-            _say(f"{ended.failure}: {one_line(output)} holds its copies until then")
+        if running.ended:
+            _say(f"{running.ended}: {one_line(output)} holds its copies until then")
         elif not written:
             _say(f"wrote {one_line(output)}")
-        return FAILED if ended.failure else DONE
+        return FAILED if running.ended else DONE
     finally:
         session.remove()
 
@@ -137,27 +125,28 @@ def _check_is_no_others(output: Path, executable: str) -> None:
 def _follow(running: Running, session: Session, output: Path, duration: float | None) -> bool:
     """Follows the command until it ends. Returns whether the duration was over before that: then
     the recording is written already. Raises Failure and OSError only after the command's end."""
-    written, failure = False, None
+    is_over, failure = False, None
     for event in running.events(duration):
-        if written or failure:
+        if is_over:
             continue
         with suppress(OSError):  # writing the recording looks again, and tells of the error
             session.look(running)
         if event is Event.TURN:
             continue
-        if event is Event.DURATION:
+        is_over = event is Event.DURATION
+        if is_over:
             session.stop()
         try:
             recording = session.recording(running)
             write_output(output, recording_text(recording))
         except (Failure, OSError) as error:
-            if event is Event.DURATION:
+            if is_over:
                 failure = error
             else:
-                _say(f"{_words_of(error)}: the command goes on and is recorded")
+                why = f"cannot record: {error.strerror}" if isinstance(error, OSError) else error
+                _say(f"{why}: the command goes on and is recorded")
             continue
-        if event is Event.DURATION:
-            written = True
+        if is_over:
             session.remove()
             _show(recording)
             _say(
@@ -168,11 +157,7 @@ def _follow(running: Running, session: Session, output: Path, duration: float | 
             _say(f"{one_line(output)} is written; the command goes on and is recorded")
     if failure:
         raise failure
-    return written
-
-
-def _words_of(error: Failure | OSError) -> str:
-    return str(error) if isinstance(error, Failure) else f"cannot record: {error.strerror}"
+    return is_over
 
 
 def _show(recording: Mapping[str, Any]) -> None:

@@ -1,10 +1,11 @@
-"""The command's processes in /proc: their CPU time, and those that cannot be recorded."""
+"""The command's processes in /proc: their CPU time, those that cannot be recorded, and when to look
+at them."""
 
 from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -15,6 +16,11 @@ from .kernel import Used
 _PROC = Path("/proc")
 
 MOST_NAMED = 10
+
+# Seconds from one look to the next: right after a process has begun, and at most.
+FIRST, LAST = 0.01, 0.25
+GROWTH = 1.03  # each pause over the one before: so a pause is some 3 % of the process's age
+_BETWEEN = 10  # durations of a look pass before the next one, but LAST at most
 
 
 def used_by(pid: int) -> tuple[str, Used, Used]:
@@ -46,10 +52,9 @@ def _own_seconds(pid: int, otherwise: float) -> float:
 def programs_running() -> dict[int, str]:
     """The programs of this process's descendants, by process id."""
     running = {}
-    for pid in _family(os.getpid()):
+    for pid in _descendants():
         with suppress(OSError):  # it is just ending
             running[pid] = os.readlink(_PROC / str(pid) / "exe")
-    running.pop(os.getpid(), None)
     return running
 
 
@@ -69,9 +74,7 @@ class Descendants:
 
     def look(self) -> None:
         self.running, self.used = {}, Used()
-        for pid in _family(os.getpid()):
-            if pid == os.getpid():
-                continue
+        for pid in _descendants():
             name, its, of_children = used_by(pid)
             self.used += its + of_children
             own = _own_seconds(pid, its.seconds)
@@ -116,13 +119,31 @@ class Descendants:
         return [f"a child was not recorded: {reason}" for reason in sorted(self._found)]
 
 
-def _family(root: int) -> Iterable[int]:
-    pending = [root]
+def _descendants() -> Iterator[int]:
+    pending = [os.getpid()]
     while pending:
-        pid = pending.pop()
-        yield pid
-        try:
-            for task in (_PROC / str(pid) / "task").iterdir():
-                pending += [int(child) for child in (task / "children").read_text().split()]
-        except (OSError, ValueError):
-            continue
+        with suppress(OSError, ValueError):
+            for task in (_PROC / str(pending.pop()) / "task").iterdir():
+                children = [int(child) for child in (task / "children").read_text().split()]
+                yield from children
+                pending += children
+
+
+class Pace:
+    """When to look at them. One may end without noting its time, and its own parent may wait for
+    it. Then its CPU time since the last look is lost. All in seconds of one clock. `due`: when the
+    next look is."""
+
+    def __init__(self, now: float) -> None:
+        self._pause, self._earliest = FIRST, now
+        self.due = now + FIRST
+
+    def begun(self, now: float) -> None:
+        """A process has begun."""
+        self._pause = FIRST
+        self.due = min(self.due, max(self._earliest, now + FIRST))
+
+    def looked(self, began: float, ended: float) -> None:
+        self._earliest = ended + min(LAST, _BETWEEN * (ended - began))
+        self._pause = min(LAST, self._pause * GROWTH)
+        self.due = max(self._earliest, ended + self._pause)

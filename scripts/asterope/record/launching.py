@@ -9,21 +9,17 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
-import fcntl
+import math
 import os
 import signal
-import struct
-import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 
 from ..ending import FAILS, sandbox_words, signal_name
-from .descendants import used_by
+from .descendants import Pace, used_by
 from .kernel import Used
-from .pace import Pace
 
 _SENT_ON = (
     signal.SIGINT,
@@ -32,11 +28,10 @@ _SENT_ON = (
     signal.SIGHUP,
     signal.SIGUSR1,
 )
-_FILE_MADE = signal.SIGIO
-_TAKEN = (*_SENT_ON, signal.SIGUSR2, signal.SIGCHLD, _FILE_MADE)
+_TAKEN = (*_SENT_ON, signal.SIGUSR2, signal.SIGCHLD)
+_TURN = 0.02  # seconds between two looks for new files
 
 _PR_SET_CHILD_SUBREAPER = 36
-_F_SETOWN_EX, _F_OWNER_TID = 15, 0  # of Linux's fcntl.h
 
 _ASAN_FORGIVES = "verify_asan_link_order=0"
 
@@ -50,22 +45,12 @@ class Event(Enum):
     TURN = "a while has passed"
 
 
-@dataclass(frozen=True)
-class Ended:
-    """`status`: as subprocess gives it, -N if signal N killed the command. `cause`: words for the
-    message, if a sandbox sent the signal."""
-
-    status: int
-    cause: str = ""
-
-    @property
-    def failure(self) -> str:
-        """How the command failed; empty if it did not."""
-        if self.status == 0:
-            return ""
-        if self.status > 0:
-            return f"{FAILS} {self.status}"
-        return f"the command was killed by {signal_name(-self.status)}{self.cause}"
+def _failure(status: int, cause: str) -> str:
+    """How the command failed; empty if it did not. `status`: as subprocess gives it, -N if signal N
+    killed the command. `cause`: words for the message, if a sandbox sent the signal."""
+    if status < 0:
+        return f"the command was killed by {signal_name(-status)}{cause}"
+    return f"{FAILS} {status}" if status else ""
 
 
 def forgiving() -> dict[str, str]:
@@ -83,22 +68,6 @@ def environment_with(library: Path, folder: Path) -> dict[str, str]:
     return {**os.environ, **forgiving(), **ours}
 
 
-def _watch(folder: Path) -> int | None:
-    """Has the kernel send a signal when a process makes its file there. Returns a descriptor, whose
-    closing ends that."""
-    try:
-        watched = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    except OSError:
-        return None
-    with contextlib.suppress(OSError):  # not every kernel can: then the next look comes later
-        fcntl.fcntl(watched, fcntl.F_SETSIG, _FILE_MADE)
-        # To this thread alone: in one that does not block it, the signal would end the process.
-        owner = struct.pack("ii", _F_OWNER_TID, threading.get_native_id())
-        fcntl.fcntl(watched, _F_SETOWN_EX, owner)
-        fcntl.fcntl(watched, fcntl.F_NOTIFY, fcntl.DN_CREATE | fcntl.DN_MULTISHOT)
-    return watched
-
-
 def _adopt_orphans(do: bool) -> None:
     """`do`: from now on descendants become this process's children when their parent ends."""
     ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, int(do), 0, 0, 0)
@@ -113,8 +82,8 @@ class Running:
     ) -> None:
         """`folder`: where its processes make files. Raises OSError where it cannot be started."""
         self._mask = signal.pthread_sigmask(signal.SIG_BLOCK, _TAKEN)
-        self._watched = _watch(folder)
-        self.ended: Ended | None = None
+        self._folder, self._files = folder, set[str]()
+        self.ended: str | None = None  # how it failed, empty if it did not; None: it has not ended
         self.used = Used()  # by the processes that have ended
         # By process id, the name that each of these had in the end, and its own CPU seconds.
         self.waited_for: dict[int, tuple[str, float]] = {}
@@ -140,8 +109,6 @@ class Running:
 
     def _restore(self) -> None:
         _adopt_orphans(False)
-        if self._watched is not None:
-            os.close(self._watched)
         while signal.sigtimedwait(_TAKEN, 0) is not None:
             pass
         signal.pthread_sigmask(signal.SIG_SETMASK, self._mask)
@@ -149,27 +116,34 @@ class Running:
     def events(self, duration: float | None) -> Iterator[Event]:
         """Yields events until the command has ended, and `ended` is set."""
         began = time.monotonic()
-        deadline, pace = None if duration is None else began + duration, Pace(began)
+        deadline, pace = math.inf if duration is None else began + duration, Pace(began)
         while True:
             self._look()
             if self.ended is not None:
                 return
-            at = pace.due if deadline is None else min(pace.due, deadline)
+            at = min(pace.due, deadline, time.monotonic() + _TURN)
             came = signal.sigtimedwait(_TAKEN, max(0.0, at - time.monotonic()))
             now = time.monotonic()
+            if self._has_new_file():
+                pace.begun(now)
             if came is None:
-                if deadline is not None and now >= deadline:
-                    deadline = None
+                if now >= deadline:
+                    deadline = math.inf
                     yield Event.DURATION
                 elif now >= pace.due:
                     yield Event.TURN
                     pace.looked(now, time.monotonic())
-            elif came.si_signo == _FILE_MADE:
-                pace.begun(now)
             elif came.si_signo == signal.SIGUSR2:
                 yield Event.SNAPSHOT
             elif came.si_signo != signal.SIGCHLD and came.si_code <= 0:  # not from the terminal
                 self._send(came.si_signo)
+
+    def _has_new_file(self) -> bool:
+        """Whether a process has begun since the last time, as each makes a file."""
+        before = self._files
+        with contextlib.suppress(OSError):  # after the duration the folder is gone
+            self._files = set(os.listdir(self._folder))
+        return bool(self._files - before)
 
     def _send(self, number: int) -> None:
         self._look()
@@ -190,4 +164,4 @@ class Running:
                 self.used += Used(seconds, usage.ru_stime, usage.ru_minflt)
                 self.waited_for[pid] = name, max(0.0, seconds - of_children.seconds)
                 if pid == self.pid:
-                    self.ended = Ended(os.waitstatus_to_exitcode(status), cause)
+                    self.ended = _failure(os.waitstatus_to_exitcode(status), cause)

@@ -8,12 +8,13 @@ import math
 import random
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 
-from .calls import Drawn, drawn_of
-from .raw import FUNCTIONS, Flags, RawProcess
+from .calls import Call, calls_of
+from .raw import RawProcess
 
 # If more samples than this are kept, half of them go. Each of the rest stands for twice as many.
 MOST_SAMPLES = 1 << 15
@@ -30,10 +31,9 @@ class Pool:
     drawn: int = 0
     period: int = 0
     cpu_seconds: float = 0.0
-    counts: dict[str, Counter[tuple[int, int]]] = field(
-        default_factory=lambda: {name: Counter() for name in FUNCTIONS}
-    )
-    samples: list[Drawn] = field(default_factory=list)
+    # By function and size class: see RawProcess.
+    counts: Counter[tuple[str, tuple[int, int]]] = field(default_factory=Counter)
+    samples: list[Call] = field(default_factory=list)
     flags: Counter[str] = field(default_factory=Counter)
     clocks: tuple[float, float] = (0.0, 0.0)  # of the process seen longest: seconds, ticks a second
     others: Counter[tuple[str, str]] = field(default_factory=Counter)  # what, and the file
@@ -55,15 +55,8 @@ class Pool:
 
     def copy(self) -> Pool:
         """A copy that can be added to."""
-        return dataclasses.replace(
-            self,
-            counts={name: Counter(by) for name, by in self.counts.items()},
-            samples=list(self.samples),
-            flags=Counter(self.flags),
-            others=Counter(self.others),
-            _unnoted=dict(self._unnoted),
-            _last=dict(self._last),
-        )
+        own = {one.name: copy(getattr(self, one.name)) for one in dataclasses.fields(self)}
+        return dataclasses.replace(self, **own)
 
     def add(
         self,
@@ -89,19 +82,16 @@ class Pool:
                 known_of = self._last[process.pid] + process.waited_seconds
                 self._unnoted[process.pid] = math.inf if process.pid in gone_on else known_of
             for function, classes in process.counts.items():
-                self.counts[function].update(classes)
-            self.samples += drawn_of(process)
-            self.flags.update(one.name for one in dataclasses.fields(Flags)
-                              if getattr(process.flags, one.name))  # fmt: skip
+                self.counts.update({(function, one): calls for one, calls in classes.items()})
+            self.samples += calls_of(process)
+            self.flags.update(name for name, is_set in vars(process.flags).items() if is_set)
             if process.tick_hz > 0:
                 self.clocks = max(self.clocks, (process.seconds, process.tick_hz))
             self.others.update(process.others)
             while len(self.samples) > MOST_SAMPLES:
                 self._chance.shuffle(self.samples)
                 del self.samples[len(self.samples) // 2 :]
-                self.samples = [
-                    dataclasses.replace(one, weight=2 * one.weight) for one in self.samples
-                ]
+                self.samples = [one._replace(weight=2 * one.weight) for one in self.samples]
         for process in processes:
             self._account_for(process.waited_for)
 

@@ -8,7 +8,9 @@ import os
 import signal
 import stat
 import struct
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -84,7 +86,8 @@ class RawProcess:
 
 # They stand for its program; the file whose memcpy it calls, unless that is the recorder; the file
 # of the next memcpy, unless that is libc; the file that has asterope_memcpy; its sanitizer.
-PROGRAM, FIRST, NEXT, ROUTINE, SANITIZER = "program", "first", "next", "routine", "sanitizer"
+_FILES = PROGRAM, FIRST, NEXT, ROUTINE = "program", "first", "next", "routine"
+SANITIZER = "sanitizer"
 SANITIZERS = ("AddressSanitizer", "ThreadSanitizer", "MemorySanitizer", "HWAddressSanitizer")
 
 
@@ -100,7 +103,7 @@ _HEADER_FIELDS = (
     *(f"{when}_{clock}" for when in ("started", "noted0", "noted1") for clock in _CLOCKS),
     *("note", "stop", "flags", "slots", "threads", "modules"),
     *("drawn", "samples", "path_bytes", "children_cpu_ns", "has_ended"),
-    *(SANITIZER, PROGRAM, FIRST, NEXT, ROUTINE),
+    *(SANITIZER, *_FILES),
 )
 _WAITED = struct.Struct("<QQ")
 _CHILD = struct.Struct("<QQ")
@@ -129,15 +132,6 @@ _READY = 1
 _LONGEST_PERIOD = 1 << 32
 _SHORTEST_FOR_RATE = 1e-3  # seconds, for ticks a second
 _FOLD_BITS = 30
-
-
-def _others(header: dict) -> Iterator[tuple[str, str]]:
-    for what in (PROGRAM, FIRST, NEXT, ROUTINE):
-        file = os.fsdecode(header[what].partition(b"\0")[0])
-        if file:
-            yield what, file
-    if 0 < header[SANITIZER] <= len(SANITIZERS):
-        yield SANITIZER, SANITIZERS[header[SANITIZER] - 1]
 
 
 def class_start(number: int) -> int:
@@ -187,11 +181,10 @@ class _Reader:
         waited_ns, waited = next(self.records(_WAITED, _WAITED_AT, 1), (0, 0))
         children = [*self.records(_CHILD, _WAITED_AT + _WAITED.size, _CHILDREN)]
         last = waited % _CHILDREN
-        recorded = {
-            "modules": self._modules(header["modules"], header["path_bytes"]),
-            "counts": self._counts(header["slots"]),
-            "samples": self._samples(header["samples"], header["drawn"]),
-        }
+        files = {what: os.fsdecode(header[what].partition(b"\0")[0]) for what in _FILES}
+        others = [(what, file) for what, file in files.items() if file]
+        if 0 < header[SANITIZER] <= len(SANITIZERS):
+            others.append((SANITIZER, SANITIZERS[header[SANITIZER] - 1]))
         return RawProcess(
             pid=header["pid"],
             started=header["realtime_ns"] / 1e9,
@@ -206,9 +199,12 @@ class _Reader:
             threads=header["threads"],
             drawn=header["drawn"],
             has_ended=bool(header["has_ended"]),
-            others=tuple(_others(header)),
+            others=tuple(others),
+            modules=self._modules(header["modules"], header["path_bytes"]),
+            counts=self._counts(header["slots"]),
+            samples=self._samples(header["samples"], header["drawn"]),
+            # the last one, as all others may find the file cut short
             flags=Flags(*(bool(flags & bit) for bit in _FLAGS), cut_short=self.cut_short),
-            **recorded,
         )
 
     def _check(self, header: dict) -> None:
@@ -233,22 +229,23 @@ class _Reader:
                 raise self.error(f"damaged: {name} is {header[name]}, not from {least} to {most}")
 
     def _counts(self, slots: int) -> dict[str, dict[tuple[int, int], int]]:
-        counts: dict[str, dict[tuple[int, int], int]] = {}
+        calls: Counter[tuple[int, int]] = Counter()  # by function and size class
         for slot in range(slots):
             data = self.bytes_at(_SLOTS_AT + slot * _SLOT_BYTES, _SLOT_BYTES)
             if len(data) < _SLOT_BYTES:
                 break
             cells, folded = _CELLS.unpack_from(data), _FOLDED.unpack_from(data, _CELLS.size)
             for place, (cell, folds) in enumerate(zip(cells, folded)):
-                if not cell and not folds:
-                    continue
-                function, number = divmod(place, _CLASSES_ROOM)
-                if number >= _CLASSES:
-                    raise self.error(f"damaged: calls of a size class {number}")
-                of_function = counts.setdefault(FUNCTIONS[function], {})
-                calls = (cell & 0xFFFFFFFF) + (folds << _FOLD_BITS)
-                of_function[_BOUNDS[number]] = of_function.get(_BOUNDS[number], 0) + calls
-        return {name: dict(sorted(counts[name].items())) for name in FUNCTIONS if name in counts}
+                if cell or folds:
+                    calls[divmod(place, _CLASSES_ROOM)] += (cell & 0xFFFFFFFF) + (
+                        folds << _FOLD_BITS
+                    )
+        counts: dict[str, dict[tuple[int, int], int]] = {}
+        for (function, number), found in sorted(calls.items()):
+            if number >= _CLASSES:
+                raise self.error(f"damaged: calls of a size class {number}")
+            counts.setdefault(FUNCTIONS[function], {})[_BOUNDS[number]] = found
+        return counts
 
     def _modules(self, count: int, path_bytes: int) -> list[Module]:
         paths, modules = self.bytes_at(_PATHS_AT, path_bytes), []
@@ -272,14 +269,17 @@ class _Reader:
         return samples
 
 
-def tell_to_stop(path: Path) -> None:
-    """Asks a process to record no further. Raises OSError."""
-    file = os.open(path, os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOFOLLOW)
-    try:
-        if os.fstat(file).st_size >= _HEADER.size:
-            os.pwrite(file, (1).to_bytes(4, "little"), _STOP_AT)
-    finally:
-        os.close(file)
+def request_stop(folder: Path) -> None:
+    """Asks all processes that record into a folder to record no further. Raises OSError if the
+    folder cannot be listed."""
+    for path in folder.glob("*.raw"):
+        with suppress(OSError):  # its owner may have taken it away
+            file = os.open(path, os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOFOLLOW)
+            try:
+                if os.fstat(file).st_size >= _HEADER.size:
+                    os.pwrite(file, (1).to_bytes(4, "little"), _STOP_AT)
+            finally:
+                os.close(file)
 
 
 def read_process(path: Path) -> RawProcess:

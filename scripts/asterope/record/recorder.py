@@ -1,4 +1,4 @@
-"""The recorder library: its place, the folder that it writes into, and the request to stop."""
+"""The recorder library: its place and the folder that it writes into."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from pathlib import Path
 
 from ..faults import Failure
 from ..scratch_folder import MARK
-from .raw import tell_to_stop
 
 LIBRARY = "libasterope_record.so"
 
@@ -64,11 +63,3 @@ def closed_to_others(folder: Path) -> Path | None:
     """If this is root, the first folder above it that other users may not enter; else None."""
     way = reversed(folder.resolve().parents) if os.geteuid() == 0 else ()
     return next((one for one in way if not one.stat().st_mode & stat.S_IXOTH), None)
-
-
-def request_stop(folder: Path) -> None:
-    """Asks all processes that record into a folder to record no further. Raises OSError if the
-    folder cannot be listed."""
-    for path in folder.glob("*.raw"):
-        with contextlib.suppress(OSError):  # its owner may have taken it away
-            tell_to_stop(path)

@@ -5,7 +5,11 @@ from __future__ import annotations
 import json
 import math
 import os
+import platform
+import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
@@ -14,11 +18,11 @@ from .. import __version__
 from ..command_line import to_install
 from ..faults import one_line
 from ..text_file import open_to_read
-from .facts import Facts
 from .kernel import Used
 from .others import others_of, warnings_of
 from .pool import Pool
 from .recorder import TO_OPEN
+from .symbols import CAN_READ, name_functions
 from .totals import BANDS, Total, totals_of
 
 FORMAT, VERSION = "asterope-recording", 2
@@ -31,25 +35,63 @@ MOST_WORDS, LONGEST_WORD = 256, 1000
 LEAST_UNSEEN, UNNOTED, UNSEEN_SHARE = 0.005, 0.002, 0.05
 
 
+@dataclass(frozen=True)
+class Facts:
+    """The facts of a run besides its pool. `seconds` and `cpu_seconds` count all processes so far.
+    `recorded_seconds`: the CPU time of the recorded ones; None: all. `used`: the kernel's account.
+    `complete`: the command had ended. `outlived_by`: the number of its processes that still ran
+    then. `closed`: the folder on the way to the raw files that other users may not enter."""
+
+    command: list[str]
+    executable: str
+    machine: dict[str, str | int]
+    started: float  # seconds since 1970
+    seconds: float
+    cpu_seconds: float
+    complete: bool
+    recorded_seconds: float | None = None
+    outlived_by: int = 0
+    closed: Path | None = None
+    used: Used = field(default_factory=Used)
+
+
+def this_machine() -> dict[str, str | int]:
+    text = ""
+    with suppress(OSError):
+        text = Path("/proc/cpuinfo").read_text(errors="replace")
+    brand = re.search(r"(?m)^model name\s*:(.*)", text)
+    return {
+        "cpu": " ".join(brand[1].split()) if brand else "unknown",
+        "cpus": os.cpu_count() or 1,
+        "libc": libc_name(),
+    }
+
+
+def libc_name() -> str:
+    """The name and the version, as in "glibc 2.36"."""
+    return " ".join(platform.libc_ver()).strip() or "unknown"
+
+
 def make_recording(pool: Pool, facts: Facts, warnings: Sequence[str] = ()) -> dict[str, Any]:
     totals = totals_of(pool)
     cpu_seconds = max(facts.cpu_seconds, pool.cpu_seconds)
-    most = cpu_seconds * _outside_kernel(facts.used)
+    most = cpu_seconds * _outside_kernel(facts.used)  # seconds that copies cannot exceed
 
     def shares(total: Total, known: bool = False) -> dict[str, Any]:
-        return _total(total, cpu_seconds, most, known)
+        """Its `share` is the greatest possible one of the run's CPU time, without the kernel's
+        time. `known`: it has one even if nothing was timed."""
+        seconds = total.slowest if known and total.seconds is None else total.seconds
+        share = None
+        if seconds is not None and cpu_seconds > 0:
+            share = _figure(min(1.0, min(seconds, total.slowest, most) / cpu_seconds))
+        return {"calls": round(total.calls), "bytes": round(total.bytes), "share": share}
 
     unseen = _unseen(facts, pool.processes)
     warnings = [*warnings, *_doubts(pool.flags), *warnings_of(others_of(pool.others))]
     if facts.closed is not None and (unseen or pool.flags.get("shared_slots")):
         warnings.append(f"{one_line(facts.closed)}: other users may not enter it: {TO_OPEN}")
-    sites = [(place.site.module, place.site.offset) for place in totals.places]
-    try:  # not imported above: all else works without pyelftools
-        from .symbols import name_functions
-
-        names = name_functions(sites)
-    except ModuleNotFoundError:
-        names = [""] * len(sites)
+    sites = [place.site for place in totals.places]
+    if not CAN_READ:
         warnings.append(
             f"functions are not named: that needs pyelftools, {to_install('pyelftools')}"
         )
@@ -103,7 +145,7 @@ def make_recording(pool: Pool, facts: Facts, warnings: Sequence[str] = ()) -> di
                 "median_size": place.median_size,
                 "samples": place.samples,
             }
-            for place, name in zip(totals.places, names)
+            for place, name in zip(totals.places, name_functions(sites))
         ],
         "warnings": [_text(line) for line in warnings],
     }
@@ -116,18 +158,6 @@ def _outside_kernel(used: Used) -> float:
     if ticks < 1:
         return 1.0
     return min(1.0, part + 3 * math.sqrt(part * (1 - part) / ticks) + 1 / ticks)
-
-
-def _total(total: Total, cpu_seconds: float, most: float, known: bool) -> dict[str, Any]:
-    """Its `share` is the greatest possible one of the run's CPU time, without the kernel's time.
-    `known`: it has one even if nothing was timed. `most`: seconds that copies cannot exceed."""
-    seconds = total.seconds
-    if seconds is None and known:
-        seconds = total.slowest
-    share = None
-    if seconds is not None and cpu_seconds > 0:
-        share = _figure(min(1.0, min(seconds, total.slowest, most) / cpu_seconds))
-    return {"calls": round(total.calls), "bytes": round(total.bytes), "share": share}
 
 
 def recording_text(recording: Mapping[str, Any]) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import os
 import time
 from contextlib import ExitStack, suppress
@@ -12,12 +11,11 @@ from typing import Any
 from ..program import Called
 from ..scratch_folder import scratch_folder
 from .descendants import Descendants
-from .facts import Facts
 from .launching import Running
 from .pool import Pool
-from .raw import left_files, read_folder
-from .recorder import admit_other_users, closed_to_others, place_for_files, request_stop
-from .recording import make_recording
+from .raw import left_files, read_folder, request_stop
+from .recorder import admit_other_users, closed_to_others, place_for_files
+from .recording import Facts, make_recording, this_machine
 
 MOST_FAULTS = 10  # of files that cannot be read
 
@@ -25,16 +23,17 @@ MOST_FAULTS = 10  # of files that cannot be read
 class Session:
     """The session of a command that runs now."""
 
-    def __init__(self, facts: Facts) -> None:
-        """Raises OSError if there is no place for the folder."""
+    def __init__(self, command: list[str], executable: str) -> None:
+        """`executable`: the command's program. Raises OSError if there is no place for the
+        folder."""
+        self._command, self._executable = command, executable
         self._stack = ExitStack()
         folder = scratch_folder("asterope-record-", place_for_files())
         self.folder = self._stack.enter_context(folder)
         admit_other_users(self.folder)
         self.descendants = Descendants(self.folder)
         self._left, self._faults = Pool(), list[str]()
-        self._facts = dataclasses.replace(facts, closed=closed_to_others(self.folder))
-        self._began = time.monotonic()
+        self._started, self._began = time.time(), time.monotonic()
 
     def look(self, running: Running) -> None:
         """Looks at the running processes, now and then. Adds up the files that ended ones have
@@ -66,30 +65,31 @@ class Session:
         """The figures recorded so far. Raises OSError."""
         seconds = time.monotonic() - self._began
         self.look(running)
-        pool = self._left.copy()
+        pool, ended, family = self._left.copy(), running.ended, self.descendants
         processes, faults = read_folder(self.folder)
-        ended = running.ended
-        gone_on, have_ended = self.descendants.gone_on, ended is not None
-        pool.add(processes, *self._known(running), gone_on=gone_on, have_ended=have_ended)
-        recorded = pool.cpu_seconds
-        used = running.used + self.descendants.used
-        facts = dataclasses.replace(
-            self._facts,
+        known, to_the_end = self._known(running)
+        pool.add(processes, known, to_the_end, family.gone_on, have_ended=ended is not None)
+        used = running.used + family.used
+        facts = Facts(
+            command=self._command,
+            executable=self._executable,
+            machine=this_machine(),
+            started=self._started,
             seconds=seconds,
-            cpu_seconds=max(used.seconds, recorded + self.descendants.unrecorded_seconds),
-            used=used,
-            recorded_seconds=recorded,
+            cpu_seconds=max(used.seconds, pool.cpu_seconds + family.unrecorded_seconds),
             complete=ended is not None,
-            outlived_by=len(self.descendants.running) if ended else 0,
+            recorded_seconds=pool.cpu_seconds,
+            outlived_by=len(family.running) if ended is not None else 0,
+            closed=closed_to_others(self.folder),
+            used=used,
         )
-        warnings = [*self._faults, *faults, *self.descendants.warnings()]
+        warnings = [*self._faults, *faults, *family.warnings()]
         if facts.outlived_by:
-            program = Called(facts.executable, facts.command[0])
-            running = map(program.name_of, self.descendants.running.values())
-            names = sorted({Path(name).name for name in running})
+            program = Called(self._executable, self._command[0])
+            names = sorted({Path(program.name_of(one)).name for one in family.running.values()})
             warnings.insert(0, f"still running when the command ended: {', '.join(names)[:200]}")
-        if ended is not None and ended.failure:
-            warnings.insert(0, ended.failure)
+        if ended:
+            warnings.insert(0, ended)
         return make_recording(pool, facts, warnings)
 
     def stop(self) -> None:

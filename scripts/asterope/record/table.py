@@ -13,9 +13,9 @@ from ..figures import bytes_text, count_text, percent_text, place_text
 from ..program import Called
 from ..render import human_size
 from .kernel import are_pages_the_cost, kernel_words, to_try_tunables
-from .lines import told_apart
 from .others import CHECKED, OWN
 from .recorder import TO_OPEN
+from .symbols import told_apart
 
 WIDTH = 100
 

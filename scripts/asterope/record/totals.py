@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from .calls import CALL_WORK, COPIES, Call, Site, calls_of
+from .calls import CALL_WORK, COPIES, Call, Site
 from .pool import Pool
+from .raw import FUNCTIONS
 
 # The first sizes of the size bands. Each band ends before the next one, and the last has no end.
 BANDS = (0, 64, 256, 1 << 10, 4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20)
@@ -69,8 +70,11 @@ class Totals:
 
 
 def totals_of(pool: Pool) -> Totals:
-    counts = {name: {c: n for c, n in sorted(by.items()) if n} for name, by in pool.counts.items()}
-    calls = list(calls_of(pool.samples, pool.tick_hz))
+    counts: dict[str, dict[tuple[int, int], int]] = {name: {} for name in FUNCTIONS}
+    for (function, of_class), number in sorted(pool.counts.items()):
+        if number:
+            counts[function][of_class] = number
+    calls = [call.timed(pool.tick_hz) for call in pool.samples]
     copies = [call for call in calls if call.function in COPIES]
     sets = [call for call in calls if call.function not in COPIES]
     merged: Counter[tuple[int, int]] = Counter()
@@ -101,13 +105,11 @@ def _band_of(size: int) -> int:
 
 def _sizes(classes: Classes, samples: Sequence[Call]) -> dict[int, float]:
     """The counted calls by size. A class has the sizes of its samples, or else its middle size."""
-    sampled: Counter[int] = Counter()
-    for call in samples:
-        sampled[call.size] += call.weight
+    sampled = _weights(samples)
     ordered = sorted(sampled)
     sizes: dict[int, float] = {}
     for (first, end), calls in classes.items():
-        within = ordered[bisect_right(ordered, first - 1) : bisect_right(ordered, end - 1)]
+        within = ordered[bisect_left(ordered, first) : bisect_left(ordered, end)]
         known = sum(sampled[size] for size in within)
         for size in within:
             sizes[size] = calls * sampled[size] / known
@@ -116,27 +118,30 @@ def _sizes(classes: Classes, samples: Sequence[Call]) -> dict[int, float]:
     return sizes
 
 
-def _total(sizes: Mapping[int, float], samples: Sequence[Call]) -> Total:
+def _weights(samples: Iterable[Call]) -> Mapping[int, float]:
+    """The calls that the samples stand for, by size."""
+    sizes: Counter[int] = Counter()
+    for call in samples:
+        sizes[call.size] += call.weight
+    return sizes
+
+
+def _total(sizes: Mapping[int, float], samples: Iterable[Call]) -> Total:
+    """Of the calls by size, and their samples.
+
+    The most that all calls took: the timed samples' seconds for each byte of work, and two standard
+    errors, times the work of all. That is a ratio estimate (Cochran, Sampling Techniques, chapter
+    6)."""
     calls, copied = sum(sizes.values()), sum(size * n for size, n in sizes.items())
-    return Total(calls, copied, _most_seconds(samples, calls, copied), _timed(samples))
-
-
-def _timed(samples: Iterable[Call]) -> int:
-    return sum(call.seconds is not None for call in samples)
-
-
-def _most_seconds(samples: Iterable[Call], calls: float, copied: float) -> float | None:
-    """The most that all calls took: the timed samples' seconds for each byte of work, and two
-    standard errors, times the work of all. That is a ratio estimate (Cochran, Sampling Techniques,
-    chapter 6)."""
     timed = [(call.weight * call.work, call.weight * call.seconds)
              for call in samples if call.seconds is not None]  # fmt: skip
     if len(timed) < FEW:
-        return None
+        return Total(calls, copied, None, len(timed))
     work = sum(of_call for of_call, _ in timed)
     rate = sum(seconds for _, seconds in timed) / work
     error = math.hypot(*(seconds - rate * of_call for of_call, seconds in timed)) / work
-    return (rate + 2 * error) * (copied + CALL_WORK * calls)
+    most = (rate + 2 * error) * (copied + CALL_WORK * calls)
+    return Total(calls, copied, most, len(timed))
 
 
 def _places(calls: Iterable[Call]) -> list[Place]:
@@ -146,23 +151,18 @@ def _places(calls: Iterable[Call]) -> list[Place]:
         by_site.setdefault((call.site, call.function), []).append(call)
     places = []
     for (site, function), own in by_site.items():
-        number = sum(call.weight for call in own)
-        copied = sum(call.weight * call.size for call in own)
-        total = Total(number, copied, _most_seconds(own, number, copied), _timed(own))
-        places.append(Place(site, function, total, _median_size(own), len(own)))
-
-    def cost(place: Place) -> tuple[float, float, str, int]:
-        own = by_site[place.site, place.function]
+        sizes = _weights(own)
+        total = _total(sizes, own)
         seconds = sum(call.weight * (call.seconds or 0.0) for call in own)
-        return -seconds, -place.total.bytes, place.site.module, place.site.offset
+        place = Place(site, function, total, _median_size(sizes), len(own))
+        places.append(((-seconds, -total.bytes, site), place))
+    return [place for _, place in sorted(places, key=lambda one: one[0])[:PLACES]]
 
-    return sorted(places, key=cost)[:PLACES]
 
-
-def _median_size(calls: Sequence[Call]) -> int:
-    half = sum(call.weight for call in calls) / 2
-    for call in sorted(calls, key=lambda call: call.size):
-        half -= call.weight
+def _median_size(sizes: Mapping[int, float]) -> int:
+    half = sum(sizes.values()) / 2
+    for size in sorted(sizes):
+        half -= sizes[size]
         if half <= 0:
-            return call.size
-    return max(call.size for call in calls)
+            return size
+    return max(sizes)

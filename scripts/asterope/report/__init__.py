@@ -1,4 +1,4 @@
 """The command asterope-report: profile, sample log and bench results as one page with pictures.
 
-Data flows one way: inputs (profile, sample_log, bench) -> pictures and words -> page.
+Data flows one way: inputs (profile, sample_log, bench) -> series -> pictures and words -> page.
 """

@@ -7,19 +7,10 @@ from statistics import geometric_mean
 
 from matplotlib.axes import Axes
 
-from .bench import LIBC, ROUTINE, Cell
+from . import style
 from .copies import file_name, look, ratio_ticks
-from .style import LIBC as LIBC_COLOUR
-from .style import (
-    Picture,
-    Table,
-    bars_of,
-    interval_text,
-    legend_outside,
-    new_figure,
-    plain_log_axis,
-    row_axis,
-)
+from .series import LIBC, ROUTINE, Cell
+from .style import Picture, Table, interval_text
 
 # A ratio below this is drawn here, at the left end.
 LEFT_END = 0.2
@@ -27,34 +18,40 @@ LEFT_END = 0.2
 
 def cells_picture(suite: str, cells: Sequence[Cell], peers: Sequence[str], source: str) -> Picture:
     """A row for each cell: every copy's ratio to libc as a dot, the routine's with its interval."""
-    rows = [(cell_label(cell), cell) for cell in cells]
-    figure = new_figure(10, 1.9 + 0.3 * len(rows))
+    figure = style.new_figure(10, 1.9 + 0.3 * len(cells))
     axes = figure.add_subplot()
-    for y, (_, cell) in enumerate(rows):
+    for y, cell in enumerate(cells):
         _draw_cell(axes, y, cell, peers)
-    axes.axvline(1, color=LIBC_COLOUR, linewidth=1.2)
+    axes.axvline(1, color=style.LIBC, linewidth=1.2)
     axes.set_xscale("log")
     low, high = axes.get_xlim()
     axes.set_xlim(min(0.85, max(low, LEFT_END * 0.93)), max(high, 1.15))
-    plain_log_axis(axes.xaxis, ratio_ticks(*axes.get_xlim()))
-    row_axis(axes, [label for label, _ in rows])
+    style.plain_log_axis(axes.xaxis, ratio_ticks(*axes.get_xlim()))
+    style.row_axis(axes, [cell_label(cell) for cell in cells])
     axes.set_xlabel("libc's time over that of the copy (log scale): right of 1 is faster than libc")
     axes.grid(True, axis="x")
     handles, labels = axes.get_legend_handles_labels()
     once = dict(zip(labels, handles))  # each row has all of them
-    legend_outside(figure, "right", handles=[*once.values()], labels=[*once], fontsize=9)
-    ratios = [t.ratio.median for _, c in rows if (t := c.copies.get(ROUTINE)) and t.ratio]
+    style.legend_outside(figure, "right", handles=[*once.values()], labels=[*once], fontsize=9)
+    ours = [cell["copies"][ROUTINE]["ratio"] for cell in cells if ROUTINE in cell["copies"]]
+    ratios = [ratio.median for ratio in ours if ratio]
     finding = (
         f"asterope at {geometric_mean(ratios):.2f} x libc ({min(ratios):.2f} to {max(ratios):.2f})"
         if ratios
         else "x libc"
     )
     axes.set_title(f"{suite}: {finding}")
-    names = list(dict.fromkeys(name for cell in cells for name in cell.copies if name != LIBC))
+    names = list(dict.fromkeys(name for cell in cells for name in cell["copies"] if name != LIBC))
+
+    def row(cell: Cell) -> list[str]:
+        libc = f"{cell['copies'][LIBC]['ns']:.4g}" if LIBC in cell["copies"] else "-"
+        ratios = (cell["copies"].get(name, {}).get("ratio") for name in names)
+        return [cell_label(cell), libc, *map(interval_text, (*ratios, cell["noise_floor"]))]
+
     return Picture(
         name=f"cells-{file_name(suite)}",
         title=f"Suite {suite}",
-        alt=f"Dot chart of the suite {suite}: for each of {len(rows)} cells, how many times "
+        alt=f"Dot chart of the suite {suite}: for each of {len(cells)} cells, how many times "
         f"faster than libc each of {', '.join(names)} is. {finding}.",
         caption="Bars: the routine's 95 % interval. Grey: libc against itself in the same rounds. "
         f"Copies slower than {LEFT_END} x libc stand at the left end. From {source}.",
@@ -62,15 +59,7 @@ def cells_picture(suite: str, cells: Sequence[Cell], peers: Sequence[str], sourc
         table=Table(
             "x libc: median (95 % interval)",
             ["cell", "libc ns/call", *names, "noise"],
-            [
-                [
-                    label,
-                    f"{cell.copies[LIBC].ns:.4g}" if LIBC in cell.copies else "-",
-                    *(interval_text(t.ratio) if (t := cell.copies.get(n)) else "-" for n in names),
-                    interval_text(cell.noise_floor),
-                ]
-                for label, cell in rows
-            ],
+            [row(cell) for cell in cells],
         ),
     )
 
@@ -79,30 +68,30 @@ def _draw_cell(axes: Axes, y: int, cell: Cell, peers: Sequence[str]) -> None:
     """A row of dots."""
     if y % 2 == 0:
         axes.axhspan(y - 0.5, y + 0.5, color="#f3f3f3", zorder=0)
+    noise = cell["noise_floor"]
     axes.barh(
         y,
-        cell.noise_floor.high - cell.noise_floor.low,
-        left=cell.noise_floor.low,
+        noise.high - noise.low,
+        left=noise.low,
         height=0.8,
         color="#bdbdbd",
         zorder=1,
         label="libc against libc (noise)",
     )
-    for name, timing in cell.copies.items():
-        if timing.ratio is None:
+    for name, timing in cell["copies"].items():
+        ratio, own, its = timing["ratio"], name == ROUTINE, look(name, peers)
+        if ratio is None:
             continue
-        style = look(name, peers)
-        own = name == ROUTINE
         axes.errorbar(
-            max(LEFT_END, timing.ratio.median),
+            max(LEFT_END, ratio.median),
             y,
-            xerr=bars_of([timing.ratio]) if own else None,
-            color=style["color"],
-            marker=style["marker"],
+            xerr=style.bars_of([ratio]) if own else None,
+            color=its["color"],
+            marker=its["marker"],
             markersize=8 if own else 5,
             elinewidth=2.2,
             linestyle="none",
-            zorder=style["zorder"],
+            zorder=its["zorder"],
             alpha=1 if own else 0.85,
             label=name,
         )
@@ -110,9 +99,9 @@ def _draw_cell(axes: Axes, y: int, cell: Cell, peers: Sequence[str]) -> None:
 
 def cell_label(cell: Cell) -> str:
     """As people would name the cell within its suite."""
-    parts = [cell.workload, cell.label]
-    if cell.weighting:
-        parts.append(f"by {cell.weighting}")
-    if cell.threads > 1:
-        parts.append(f"{cell.threads} threads")
+    parts = [cell["workload"], cell["label"]]
+    if cell["weighting"]:
+        parts.append(f"by {cell['weighting']}")
+    if cell["threads"] > 1:
+        parts.append(f"{cell['threads']} threads")
     return " ".join(dict.fromkeys(parts))

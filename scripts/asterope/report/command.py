@@ -70,7 +70,7 @@ def _run(arguments: argparse.Namespace) -> int:
     html = page.render_page(inputs, sections)  # all of it, before any file is touched
     pictures = [picture for section in sections for picture in section.pictures]
     for picture in pictures if arguments.png is not None else ():
-        write_output(Path(arguments.png) / f"{picture.name}.png", picture.png())
+        write_output(Path(arguments.png) / f"{picture.name}.png", picture.rendered("png"))
     write_output(output, html)
     for doubt in inputs.doubts:
         tell(PROGRAM, f"warning: {doubt}")

@@ -6,37 +6,23 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from .. import workloads
 from ..render import human_size
-from .bench import LIBC, ROUTINE
-from .series import USUAL_SUITES, Chart
-from .style import (
-    DASHES,
-    MARKERS,
-    OTHERS,
-    OURS,
-    OURS_TOO,
-    Picture,
-    Table,
-    bars_of,
-    headline,
-    interval_text,
-    legend_outside,
-    mark_caches,
-    new_figure,
-    panels,
-    plain_log_axis,
-    size_axis,
-)
-from .style import LIBC as LIBC_COLOUR
+from . import style
+from .series import LIBC, ROUTINE, USUAL_SUITES, Chart, Series, sizes_of
+from .style import Picture, Table
 
-# The copies that stand out: the routine, alone and over threads, and libc, which it is compared
-# with.
-FIRST = (ROUTINE, f"{ROUTINE}_mt", LIBC)
-# The routine's entry points for callers who know the workload of the copy.
-TOLD = tuple(f"{ROUTINE}_{workload}" for workload in workloads.names("entry_point"))
+# The looks of the copies that stand out: the routine, alone, over threads, and by its entry points
+# for callers who know the workload of the copy, and libc.
+TOLD = [f"{ROUTINE}_{workload}" for workload in workloads.names("entry_point")]
+LOOK = ("color", "linewidth", "zorder", "marker", "markersize", "linestyle")
+LOOKS = {
+    ROUTINE: (style.OURS, 3, 5, "o", 5, "-"),
+    f"{ROUTINE}_mt": (style.OURS_TOO, 2.4, 4.5, "D", 4, "-"),
+    **dict.fromkeys(TOLD, (style.OURS, 1.6, 4.2, "^", 4, "--")),
+    LIBC: (style.LIBC, 2.4, 4, "s", 4, "-"),
+}
 # The workloads that differ most, for a reader's first look.
 OVERVIEW = ("cold", "consume", "hot", "fresh")
 RATIO_TICKS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1, 1.5, 2, 3, 5, 10, 20, 50, 100)
@@ -52,25 +38,13 @@ def ratio_ticks(low: float, high: float) -> Sequence[float]:
 
 
 def look(name: str, peers: Sequence[str]) -> dict[str, Any]:
-    """The look of a copy, the same in every picture: the routine and libc stand out."""
-    if name == ROUTINE:
-        return {"color": OURS, "linewidth": 3, "zorder": 5, "marker": "o", "markersize": 5}
-    if name == LIBC:
-        return {"color": LIBC_COLOUR, "linewidth": 2.4, "zorder": 4, "marker": "s", "markersize": 4}
-    if name in FIRST:
-        return {"color": OURS_TOO, "linewidth": 2.4, "zorder": 4.5, "marker": "D", "markersize": 4}
-    if name in TOLD:
-        return {"color": OURS, "linewidth": 1.6, "linestyle": "--", "zorder": 4.2, "marker": "^",
-                "markersize": 4}  # fmt: skip
+    """The look of a copy, the same in every picture."""
+    if name in LOOKS:
+        return dict(zip(LOOK, LOOKS[name]))
     i = peers.index(name)
-    return {
-        "color": OTHERS[i % len(OTHERS)],
-        "linestyle": DASHES[i // len(OTHERS) % len(DASHES)],
-        "marker": MARKERS[i % len(MARKERS)],
-        "linewidth": 1.1,
-        "markersize": 3,
-        "zorder": 3,
-    }
+    colour, marker = style.OTHERS[i % len(style.OTHERS)], style.MARKERS[i % len(style.MARKERS)]
+    dashes = style.DASHES[i // len(style.OTHERS) % len(style.DASHES)]
+    return dict(zip(LOOK, (colour, 1.1, 3, marker, 3, dashes)))
 
 
 def file_name(text: str) -> str:
@@ -84,6 +58,10 @@ def in_words(chart: Chart) -> str:
     return f"{situation} ({chart.name})" if situation else chart.name
 
 
+def means_of(charts: Sequence[Chart]) -> str:
+    return ", ".join(f"{chart.name} {chart.mean_ratio(ROUTINE):.2f}" for chart in charts)
+
+
 # --- Throughput -----------------------------------------------------------------------------------
 
 
@@ -91,44 +69,38 @@ def throughput_picture(
     chart: Chart, machine: Mapping[str, Any], peers: Sequence[str], source: str
 ) -> Picture:
     """Every copy's throughput over the transfer sizes, both logarithmic. `peers`: of all charts."""
-    figure = new_figure(10, 6)
+    figure = style.new_figure(10, 6)
     axes = figure.add_subplot()
-    sizes = chart.sizes
-    rates = chart.rates
-    for name, drawn in rates.items():
-        axes.plot(*zip(*sorted(drawn.items())), label=name, **look(name, peers))
+    sizes = sizes_of([chart])
+    for name, rates in chart.rates.items():
+        axes.plot(*zip(*rates.items()), label=name, **look(name, peers))
     axes.set_yscale("log")
-    plain_log_axis(axes.yaxis)
+    style.plain_log_axis(axes.yaxis)
     axes.set_ylabel("throughput (GB/s, 10⁹ bytes copied a second)")
     axes.grid(True, axis="y")
-    size_axis(axes, sizes)
+    style.size_axis(axes, sizes)
     low, high = axes.get_ylim()
     axes.set_ylim(low, high * (high / low) ** 0.12)  # room for the names of the caches
-    mark_caches(axes, machine)
-    axes.set_title(f"{in_words(chart)}\n{_throughput_finding(chart)}")
-    legend_outside(figure, "right", fontsize=9)
+    style.mark_caches(axes, machine)
+    finding = _throughput_finding(chart)
+    axes.set_title(f"{in_words(chart)}\n{finding}")
+    style.legend_outside(figure, "right", fontsize=9)
     words = workloads.TEXTS.get(chart.workload)
+
+    def row(size: int) -> list[str]:
+        found = (rates.get(size) for rates in chart.rates.values())
+        return [human_size(size), *("-" if rate is None else f"{rate:.3g}" for rate in found)]
+
     return Picture(
         name=f"throughput-{file_name(chart.name)}",
         title=f"{chart.name}: {words}" if words else chart.name,
         alt=f"Line chart of throughput by transfer size from {human_size(sizes[0])} to "
-        f"{human_size(sizes[-1])}, workload {chart.name}, of {', '.join(rates)}. "
-        f"{_throughput_finding(chart)}.",
+        f"{human_size(sizes[-1])}, workload {chart.name}, of {', '.join(chart.rates)}. {finding}.",
         caption="Higher is faster. Each copy's throughput is libc's times their paired ratio. "
         "Dotted lines: a transfer as large as that cache (a copy touches twice its size). "
         f"From {source}.",
         figure=figure,
-        table=Table(
-            "GB/s",
-            ["size", *rates],
-            [
-                [
-                    human_size(size),
-                    *(f"{own[size]:.3g}" if size in own else "-" for own in rates.values()),
-                ]
-                for size in sizes
-            ],
-        ),
+        table=Table("GB/s", ["size", *chart.rates], [row(size) for size in sizes]),
     )
 
 
@@ -136,11 +108,11 @@ def _throughput_finding(chart: Chart) -> str:
     mean = chart.mean_ratio(ROUTINE)
     if mean is None:
         return "throughput by size"
-    rivals = {name: m for name in chart.rivals if (m := chart.mean_ratio(name)) is not None}
     text = f"asterope {mean:.2f} x glibc's speed"
     told = chart.mean_ratio(chart.told) if chart.told else None
     if told is not None:
         text += f", its entry point {told:.2f} x"
+    rivals = {name: m for name in chart.rivals if (m := chart.mean_ratio(name)) is not None}
     if rivals:
         best = max(rivals, key=lambda name: rivals[name])
         text += f"; the best other, {best}, {rivals[best]:.2f} x"
@@ -150,41 +122,33 @@ def _throughput_finding(chart: Chart) -> str:
 # --- Ratios to libc -------------------------------------------------------------------------------
 
 
-def overview_picture(
-    charts: Sequence[Chart], machine: Mapping[str, Any], source: str, libc_name: str
-) -> Picture | None:
+def overview_picture(series: Series, machine: Mapping[str, Any], libc_name: str) -> Picture | None:
     """The routine against libc under the workloads that differ most, in one panel. None if fewer
     than two of them were timed."""
     by_workload = {
         chart.workload: chart
-        for chart in charts
+        for chart in series.charts
         if chart.suite in USUAL_SUITES and chart.threads == 1 and chart.mean_ratio(ROUTINE)
     }
     shown = [by_workload[name] for name in OVERVIEW if name in by_workload]
     if len(shown) < 2:
         return None
-    figure = new_figure(8, 4.6)
+    figure = style.new_figure(8, 4.6)
     axes = figure.add_subplot()
-    for chart, colour, marker in zip(shown, (OURS, *OTHERS), MARKERS):
+    for chart, colour, marker in zip(shown, (style.OURS, *style.OTHERS), style.MARKERS):
         name = in_words(chart)
         _draw_ratios(axes, chart, color=colour, marker=marker, elinewidth=1.2, label=name)
-    axes.axhline(1, color=LIBC_COLOUR, linewidth=1)
-    axes.set_yscale("log")
-    axes.set_ylim(*_drawn_range(shown))
-    plain_log_axis(axes.yaxis, ratio_ticks(*axes.get_ylim()))
-    axes.grid(True, axis="y")
-    size_axis(axes, sorted({size for chart in shown for size in chart.copies[ROUTINE]}))
-    mark_caches(axes, machine)
+    _set_up(axes, shown, machine)
+    style.size_axis(axes, sizes_of(shown, ROUTINE))
     axes.set_title(f"{libc_name}'s time over the routine's: above 1 the routine is faster")
-    legend_outside(figure, "below", ncols=2)
-    means = ", ".join(f"{chart.name} {chart.mean_ratio(ROUTINE):.2f}" for chart in shown)
+    style.legend_outside(figure, "below", ncols=2)
     return Picture(
         name="overview",
         title="In one picture",
         alt="Line chart: how many times faster than libc the routine is, by transfer size, under "
-        f"{len(shown)} workloads. Geometric means: {means}.",
+        f"{len(shown)} workloads. Geometric means: {means_of(shown)}.",
         caption="Points with bars: medians of paired rounds and their 95 % intervals. "
-        f"From {source}.",
+        f"From {series.source}.",
         figure=figure,
     )
 
@@ -203,95 +167,93 @@ def ratio_picture(
     if not charts:
         return None
     suite = charts[0].suite
-    name = "ratio" if suite in USUAL_SUITES else f"ratio-{file_name(suite)}"
+    is_usual = suite in USUAL_SUITES
     shown = [chart for chart in charts if chart.workload in lost or not chart.is_noise]
     hidden = ", ".join(chart.name for chart in charts if chart not in shown)
-    lost = f"No more than the noise, and not drawn: {hidden}. " if hidden else ""
-    figure = _ratio_figure(shown, machine) if shown else new_figure(8, 0.6)
-    means = ", ".join(f"{chart.name} {chart.mean_ratio(ROUTINE):.2f}" for chart in charts)
+    figure = _ratio_figure(shown, machine) if shown else style.new_figure(8, 0.6)
     worst, where = min(
         (ratio.median, f"{chart.name} {human_size(size)}")
         for chart in charts
-        for size, ratio in chart.ratios(ROUTINE).items()
+        for size, ratio in chart.ratios[ROUTINE].items()
     )
-    headline(
+    style.headline(
         figure,
         f"{libc_name}'s time over the routine's: above 1 the routine is faster"
         if shown
         else "The routine against libc: no difference beyond the noise at any size",
     )
+    best = " Thin line: the best of the other copies on one thread at each size."
     return Picture(
-        name=name,
-        title="By workload and size" if suite in USUAL_SUITES else f"Suite {suite}",
+        name="ratio" if is_usual else f"ratio-{file_name(suite)}",
+        title="By workload and size" if is_usual else f"Suite {suite}",
         alt=f"A panel for each workload: how many times faster than libc the routine is, by "
-        f"transfer size, with 95 % intervals. Geometric means: {means}. Least: {worst:.2f} at "
-        f"{where}.",
-        caption=f"{lost}Points with bars: medians of paired rounds and their 95 % intervals "
+        f"transfer size, with 95 % intervals. Geometric means: {means_of(charts)}. Least: "
+        f"{worst:.2f} at {where}.",
+        caption=(f"No more than the noise, and not drawn: {hidden}. " if hidden else "")
+        + "Points with bars: medians of paired rounds and their 95 % intervals "
         "(sign test). Grey: libc against itself in the same rounds; ratios inside it are noise."
-        + (
-            " Thin line: the best of the other copies on one thread at each size."
-            if any(chart.rivals for chart in charts)
-            else ""
-        )
-        + f" From {source}.",
+        f"{best if any(chart.rivals for chart in charts) else ''} From {source}.",
         figure=figure,
         table=_ratio_table(charts),
     )
 
 
-def _ratio_figure(shown: Sequence[Chart], machine: Mapping[str, Any]) -> Figure:
-    figure, grid, all_axes = panels(
+def _ratio_figure(shown: Sequence[Chart], machine: Mapping[str, Any]) -> Any:
+    figure, grid, all_axes = style.panels(
         len(shown),
         2,
         lambda columns, rows: (max(8, 5.4 * columns), 0.9 + 3.3 * rows),
         sharey=True,
     )
-    sizes = sorted({size for chart in shown for size in chart.copies[ROUTINE]})
+    sizes = sizes_of(shown, ROUTINE)
     for axes, chart in zip(all_axes, shown):
         _ratio_panel(axes, chart)
-        size_axis(axes, sizes, label=False)
-    low, high = _drawn_range(shown)
+        style.size_axis(axes, sizes, label=False)
     for axes in all_axes:
-        axes.set_ylim(low, high)
-        plain_log_axis(axes.yaxis, ratio_ticks(low, high))
-        mark_caches(axes, machine)
+        _set_up(axes, shown, machine)
     for row in grid:
         row[0].set_ylabel("libc's time over asterope's (log scale)")
     handles, labels = all_axes[0].get_legend_handles_labels()
-    legend_outside(figure, "below", handles=handles, labels=labels, ncols=len(labels))
+    style.legend_outside(figure, "below", handles=handles, labels=labels, ncols=len(labels))
     return figure
 
 
-def _drawn_range(charts: Sequence[Chart]) -> tuple[float, float]:
-    """A range that holds all medians, and the routine's intervals near these. It cuts the ends of a
-    few very wide intervals, which would flatten all else."""
-    ratios = [ratio for chart in charts for ratio in chart.ratios(ROUTINE).values()]
+def _set_up(axes: Axes, charts: Sequence[Chart], machine: Mapping[str, Any]) -> None:
+    """The axis of ratios. Its range holds all medians, and the routine's intervals near these. It
+    cuts the ends of a few very wide intervals, which would flatten all else."""
+    ratios = [ratio for chart in charts for ratio in chart.ratios[ROUTINE].values()]
     others = [
         ratio.median
         for chart in charts
         for name in [*chart.rivals, *([chart.told] if chart.told else [])]
-        for ratio in chart.ratios(name).values()
+        for ratio in chart.ratios.get(name, {}).values()
     ]
     medians = [ratio.median for ratio in ratios]
     low = max(min(ratio.low for ratio in ratios), min(medians) / 1.25)
     high = min(max(ratio.high for ratio in ratios), max(medians) * 1.25)
-    return min(0.9, low / 1.03), max([1.15, high, *others]) * 1.08
+    low, high = min(0.9, low / 1.03), max([1.15, high, *others]) * 1.08
+    axes.axhline(1, color=style.LIBC, linewidth=1)
+    axes.set_yscale("log")
+    axes.set_ylim(low, high)
+    style.plain_log_axis(axes.yaxis, ratio_ticks(low, high))
+    axes.grid(True, axis="y")
+    style.mark_caches(axes, machine)
 
 
-def _draw_ratios(axes: Axes, chart: Chart, **style: Any) -> None:
+def _draw_ratios(axes: Axes, chart: Chart, **look: Any) -> None:
     """The routine's, with their intervals."""
-    ours = chart.ratios(ROUTINE)
+    ours = chart.ratios[ROUTINE]
     medians = [ratio.median for ratio in ours.values()]
-    axes.errorbar(list(ours), medians, yerr=bars_of(ours.values()), markersize=4.5, **style)
+    axes.errorbar(list(ours), medians, yerr=style.bars_of(ours.values()), markersize=4.5, **look)
 
 
 def _ratio_panel(axes: Axes, chart: Chart) -> None:
-    floor_sizes = sorted(chart.floor)
-    if floor_sizes:
+    floor = sorted(chart.floor.items())
+    if floor:
         axes.fill_between(
-            floor_sizes,
-            [chart.floor[size].low for size in floor_sizes],
-            [chart.floor[size].high for size in floor_sizes],
+            [size for size, _ in floor],
+            [ratio.low for _, ratio in floor],
+            [ratio.high for _, ratio in floor],
             color="#b9b9b9",
             alpha=0.7,
             linewidth=0,
@@ -299,29 +261,26 @@ def _ratio_panel(axes: Axes, chart: Chart) -> None:
         )
     best: dict[int, float] = {}
     for name in chart.rivals:
-        for size, ratio in chart.ratios(name).items():
+        for size, ratio in chart.ratios.get(name, {}).items():
             best[size] = max(best.get(size, 0), ratio.median)
     if best:
         drawn = sorted(best.items())
-        axes.plot(*zip(*drawn), color=OTHERS[0], linewidth=1.2, label="best other copy")
+        axes.plot(*zip(*drawn), color=style.OTHERS[0], linewidth=1.2, label="best other copy")
     if chart.told:
-        told = [(size, ratio.median) for size, ratio in chart.ratios(chart.told).items()]
+        told = [(size, ratio.median) for size, ratio in chart.ratios.get(chart.told, {}).items()]
         label = "asterope's entry point for it"
-        axes.plot(*zip(*told), color=OURS, linestyle="--", linewidth=1.2, label=label)
+        axes.plot(*zip(*told), color=style.OURS, linestyle="--", linewidth=1.2, label=label)
     _draw_ratios(
         axes,
         chart,
-        color=OURS,
+        color=style.OURS,
         marker="o",
         linewidth=2,
         elinewidth=1.4,
         capsize=2.5,
         label="asterope (95 % interval)",
     )
-    axes.axhline(1, color=LIBC_COLOUR, linewidth=1)
-    axes.set_yscale("log")
-    axes.grid(True, axis="y")
-    lowest, at = min((ratio.median, size) for size, ratio in chart.ratios(ROUTINE).items())
+    lowest, at = min((ratio.median, size) for size, ratio in chart.ratios[ROUTINE].items())
     axes.set_title(
         f"{in_words(chart)}\nmean {chart.mean_ratio(ROUTINE):.2f}, lowest {lowest:.2f} "
         f"(at {human_size(at)})",
@@ -330,15 +289,16 @@ def _ratio_panel(axes: Axes, chart: Chart) -> None:
 
 
 def _ratio_table(charts: Sequence[Chart]) -> Table:
-    sizes = sorted({size for chart in charts for size in chart.copies[ROUTINE]})
-
     def cell(chart: Chart, size: int) -> str:
-        ratio, floor = chart.ratios(ROUTINE).get(size), chart.floor.get(size)
+        ratio, floor = chart.ratios[ROUTINE].get(size), chart.floor.get(size)
         noise = f", noise {floor.low:.2f}..{floor.high:.2f}" if ratio and floor else ""
-        return interval_text(ratio) + noise
+        return style.interval_text(ratio) + noise
 
     return Table(
         "x libc: median (95 % interval), and the interval of libc against itself",
         ["size", *(chart.name for chart in charts)],
-        [[human_size(size), *(cell(chart, size) for chart in charts)] for size in sizes],
+        [
+            [human_size(size), *(cell(chart, size) for chart in charts)]
+            for size in sizes_of(charts, ROUTINE)
+        ],
     )

@@ -38,9 +38,7 @@ class Inputs:
         for given in (self.bench, self.log, self.profile):
             if given is not None and (machine := _machine_of(given)):
                 return machine
-        if self.proof is not None:
-            return {"libc": self.proof["libc"]}
-        return {}
+        return {"libc": self.proof["libc"]} if self.proof is not None else {}
 
     @property
     def doubts(self) -> list[str]:
@@ -57,33 +55,44 @@ def _machine_of(given: Any) -> Mapping[str, Any]:
     return given["machine"] if isinstance(given, Mapping) else given.machine
 
 
-def read_inputs(paths: Sequence[str]) -> Inputs:
-    """Raises BadInput for a file that cannot be read, is of another kind, or is of another
-    machine."""
-    kinds: dict[str, Any] = {}
-    names: dict[str, str] = {}
-    for path in paths:
-        kind, content = _read(path)
-        if kind in kinds:
-            noun = _KINDS[kind].noun if kind in _KINDS else kind
-            raise BadInput(
-                f"{one_line(path)}: a second {noun} beside {one_line(names[kind])}: "
-                "name one of each kind"
-            )
-        kinds[kind], names[kind] = content, path
-    _refuse_other_machines(kinds, names)
-    return Inputs(**kinds)
-
-
 def _kind(noun: str, program: str, format: str, version: int) -> Kind:
     return Kind(noun, program, format, version, remedy=f"run {program} again")
 
 
+# The kinds of JSON results, by the name of the input, and the schema of each.
 _KINDS = {
     "bench": _kind("file of bench results", "asterope-bench --json", "asterope-bench", 2),
     "proof": _kind("file of asterope-prove --runs", "asterope-prove --json", "asterope-prove", 3),
     "trial": _kind("trial of asterope-prove", "asterope-prove --json", "asterope-trial", 2),
 }
+
+
+def read_inputs(paths: Sequence[str]) -> Inputs:
+    """Raises BadInput for a file that cannot be read, is of another kind, or is of another
+    machine."""
+    found: dict[str, Any] = {}
+    names: dict[str, str] = {}
+    for path in paths:
+        kind, content = _read(path)
+        if kind in found:
+            noun = _KINDS[kind].noun if kind in _KINDS else kind
+            raise BadInput(
+                f"{one_line(path)}: a second {noun} beside {names[kind]}: name one of each kind"
+            )
+        found[kind], names[kind] = content, one_line(path)
+    fingerprints = [
+        (names[kind], fingerprint)
+        for kind in ("profile", "log", "bench")
+        if kind in found and (fingerprint := _machine_of(found[kind]).get("fingerprint"))
+    ]
+    for name, fingerprint in fingerprints:
+        first, known = fingerprints[0]
+        if fingerprint != known:
+            raise BadInput(
+                f"{name}: of another machine (fingerprint {one_line(fingerprint)[:40]}) than "
+                f"{first} ({one_line(known)[:40]}): name files of one machine"
+            )
+    return Inputs(**found)
 
 
 def _read(path: str) -> tuple[str, Any]:
@@ -94,7 +103,7 @@ def _read(path: str) -> tuple[str, Any]:
             if first.startswith(b"\x1f\x8b"):
                 raise BadInput(f"{where}: is gzipped: unpack it first (gunzip)")
             header = _json(first)
-            if isinstance(header, dict) and header.get("format") == sample_log.FORMAT:
+            if header is not None and header.get("format") == sample_log.FORMAT:
                 if not first.endswith(b"\n"):
                     raise BadInput(f"{where}: holds no whole first line: record anew")
                 lines = iter(partial(file.readline, MAXIMUM_LINE), b"")
@@ -103,15 +112,15 @@ def _read(path: str) -> tuple[str, Any]:
     except OSError as error:
         raise BadInput(f"{where}: cannot read it: {error.strerror}") from None
     whole = _json(content)
-    given = whole.get("format") if isinstance(whole, dict) else None
+    format = "asterope-profile" if whole is None else whole.get("format")
+    if format == "asterope-profile":
+        return "profile", load_profile(path, content)
     for name, kind in _KINDS.items():
-        if given == kind.format:
-            stem = given.removeprefix("asterope-")
+        if format == kind.format:
+            stem = format.removeprefix("asterope-")
             schema = Path(__file__).parents[1] / f"{stem}.schema.json"
             check = partial(_refuse_false_intervals, kind.remedy)
             return name, read_checked(path, kind, schema, check, content)
-    if not isinstance(whole, dict) or given == "asterope-profile":
-        return "profile", load_profile(path, content)
     raise BadInput(
         f"{where}: not a profile, sample log, bench results or trial of Asterope: name files of "
         "asterope-tune, or --json files of asterope-bench or asterope-prove"
@@ -130,24 +139,10 @@ def _refuse_false_intervals(remedy: str, value: Any, place: Place = ()) -> None:
         _refuse_false_intervals(remedy, one, (*place, key))
 
 
-def _json(text: bytes) -> Any:
-    """None if it is not JSON."""
+def _json(text: bytes) -> dict[str, Any] | None:
+    """None if it is not a JSON object."""
     try:
-        return json.loads(text.decode())
+        whole = json.loads(text.decode())
     except (ValueError, RecursionError):
         return None
-
-
-def _refuse_other_machines(kinds: Mapping[str, Any], names: Mapping[str, str]) -> None:
-    found = [
-        (one_line(names[kind]), fingerprint)
-        for kind in ("profile", "log", "bench")
-        if kind in kinds and (fingerprint := _machine_of(kinds[kind]).get("fingerprint"))
-    ]
-    for name, fingerprint in found[1:]:
-        first, known = found[0]
-        if fingerprint != known:
-            raise BadInput(
-                f"{name}: of another machine (fingerprint {one_line(fingerprint)[:40]}) than "
-                f"{first} ({one_line(known)[:40]}): name files of one machine"
-            )
+    return whole if isinstance(whole, dict) else None

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from matplotlib.axes import Axes
 from matplotlib.patches import Patch
@@ -16,16 +15,8 @@ from ..profile import Choice, Profile
 from ..render import human_size
 from ..spaces.kinds import MEMCPY
 from ..spaces.probes import SensingCopy
-from .style import (
-    INK,
-    Picture,
-    Table,
-    legend_outside,
-    mark_caches,
-    new_figure,
-    row_axis,
-    size_axis,
-)
+from . import style
+from .style import INK, Picture, Table
 
 # The colours of register types, in the order of the axes.
 COLOURS = ("#c9c9c9", "#9c9c9c", "#e8c4a0", "#f0d860", "#8fd0a8", "#8ec1ec", "#c3a6e0", "#f2a3b3")
@@ -33,8 +24,7 @@ SMALL, ALIASED = "#f4f4f4", "#ffd9b3"
 STREAM_HATCH = "////"
 
 
-@dataclass(frozen=True)
-class _Strip:
+class _Strip(NamedTuple):
     """An entry point's sizes: (above, up to, pipeline), neighbours with one pipeline joined."""
 
     label: str
@@ -42,46 +32,50 @@ class _Strip:
     small: Choice | None
 
 
+class _Bar(NamedTuple):
+    """Some sizes of a row, drawn. `streams`: with non-temporal stores."""
+
+    above: int
+    up_to: int
+    colour: str
+    words: str
+    streams: bool = False
+
+
 def intervals_picture(profile: Profile) -> Picture:
     """A strip for each entry point and way of copying, over the transfer sizes."""
-    strips = _strips(profile)
+    strips, pipelines = _strips(profile), profile.of("pipelines")
     tuples = {t for strip in strips for *_, t in strip.bars}
-    figure = new_figure(11, 1.9 + 0.62 * len(strips))
-    axes = figure.add_subplot()
     colours = _colours(profile.architecture)
-    labels = _draw_strips(axes, profile, strips, colours)
-    size_axis(axes, [1, profile.of("pipelines")[-1].up_to])
-    row_axis(axes, labels)
+    figure = style.new_figure(11, 1.9 + 0.62 * len(strips))
+    axes = figure.add_subplot()
+    rows = [*_rows(profile, strips, colours)]
+    for y, (_, bars) in enumerate(rows):
+        for bar in bars:
+            if bar.up_to > bar.above:
+                _draw(axes, y, bar)
+    style.size_axis(axes, [1, pipelines[-1].up_to])
+    style.row_axis(axes, [label for label, _ in rows])
     axes.set_ylim(top=-1.6)
     axes.spines["left"].set_visible(False)
-    mark_caches(axes, profile.machine)
+    style.mark_caches(axes, profile.machine)
     axes.set_title(
-        f"Which copy does which sizes: {len(profile.of('pipelines'))} intervals, "
+        f"Which copy does which sizes: {len(pipelines)} intervals, "
         f"{len(tuples)} different pipelines"
     )
     used = [rt for rt in colours if any(t.rt == rt for t in tuples)]
-    legend_outside(
-        figure,
-        "below",
-        handles=[
-            *(Patch(facecolor=colours[rt], edgecolor=INK, label=rt) for rt in used),
-            Patch(
-                facecolor="white", edgecolor=INK, hatch=STREAM_HATCH, label="non-temporal stores"
-            ),
-        ],
-        ncols=len(used) + 1,
-        fontsize=9,
+    patches = [Patch(facecolor=colours[rt], edgecolor=INK, label=rt) for rt in used]
+    streams = {"hatch": STREAM_HATCH, "label": "non-temporal stores"}
+    patches.append(Patch(facecolor="white", edgecolor=INK, **streams))
+    style.legend_outside(figure, "below", handles=patches, ncols=len(patches), fontsize=9)
+    told = (
+        f"{label}: " + ", ".join(f"up to {human_size(up_to)} {t.name}" for _, up_to, t in bars)
+        for label, bars, _ in strips
     )
     return Picture(
         name="intervals",
         title="The intervals",
-        alt="Strips over the transfer sizes, coloured by register type: "
-        + "; ".join(
-            f"{one.label}: "
-            + ", ".join(f"up to {human_size(up_to)} {t.name}" for _, up_to, t in one.bars)
-            for one in strips
-        )
-        + ".",
+        alt=f"Strips over the transfer sizes, coloured by register type: {'; '.join(told)}.",
         caption="Colour: the register that carries the data; hatched: non-temporal stores. A copy "
         "that senses takes one of its pipelines, after timing a few loads. Beyond the last size "
         "its winner goes on.",
@@ -97,33 +91,31 @@ def _colours(architecture: str) -> dict[str, str]:
     return dict(zip(dict.fromkeys(itertools.chain(*values)), itertools.cycle(COLOURS)))
 
 
-def _draw_strips(
-    axes: Axes, profile: Profile, strips: Sequence[_Strip], colours: Mapping[str, str]
-) -> list[str]:
-    """Draws small, aliased and overlapping copies as well. Returns the name of each, downwards."""
+def _rows(
+    profile: Profile, strips: Sequence[_Strip], colours: Mapping[str, str]
+) -> Iterator[tuple[str, list[_Bar]]]:
+    """The label and the bars of each row, downwards: small, aliased and overlapping copies too."""
     small = profile.the("small")
     bound = small.up_to if small else 0
-    first, last = 1, profile.of("pipelines")[-1].up_to
-    for y, strip in enumerate(strips):
-        below = first
-        if strip.small:
-            s = strip.small.copy
-            below = s.bound
-            words = f"small {'copies' if s.loads else 'sets'}"
-            _bar(axes, y, first, below, SMALL, False, f"{words}:\n{s.shape} {s.rt}")
-        for above, up_to, t in strip.bars:
-            _bar(axes, y, max(above, below), up_to, colours[t.rt], t.st == "NT", t.rt)
-    labels = [strip.label for strip in strips]
+    for label, intervals, own in strips:
+        bars, below = [], 1
+        if own:
+            s, below = own.copy, own.copy.bound
+            words = f"small {'copies' if s.loads else 'sets'}:\n{s.shape} {s.rt}"
+            bars.append(_Bar(1, below, SMALL, words))
+        bars += [
+            _Bar(max(above, below), up_to, colours[t.rt], t.rt, t.st == "NT")
+            for above, up_to, t in intervals
+        ]
+        yield label, bars
     if alias := profile.the("aliased"):
-        labels.append("buffers that alias\n(modulo 4096)")
         words = f"{alias.copy.rt}, {alias.copy.block} bytes"
-        _bar(axes, len(strips), max(alias.above, bound), alias.up_to, ALIASED, False, words)
+        bars = [_Bar(max(alias.above, bound), alias.up_to, ALIASED, words)]
+        yield "buffers that alias\n(modulo 4096)", bars
     if overlapping := profile.the("overlapping"):
-        o = overlapping.copy
-        y, colour = len(labels), colours[o.rt]
-        labels.append("buffers that overlap")
-        _bar(axes, y, max(bound, first), last, colour, False, f"{o.rt}, {o.block} bytes a turn")
-    return labels
+        o, last = overlapping.copy, profile.of("pipelines")[-1].up_to
+        bars = [_Bar(max(bound, 1), last, colours[o.rt], f"{o.rt}, {o.block} bytes a turn")]
+        yield "buffers that overlap", bars
 
 
 def _strips(profile: Profile) -> list[_Strip]:
@@ -157,18 +149,13 @@ def _joined(choices: Sequence[Choice], sensed: str | None) -> list[tuple[int, in
         if sensed and one.sensing:
             ways = dict(one.sensing.pipelines)
             copy = ways.get(sensed) or ways["hot" if sensed == "produce" else "cold"]
-        if bars and bars[-1][2] == copy:
-            bars[-1] = (bars[-1][0], one.up_to, copy)
-        else:
-            bars.append((one.above, one.up_to, copy))
+        above = bars.pop()[0] if bars and bars[-1][2] == copy else one.above
+        bars.append((above, one.up_to, copy))
     return bars
 
 
-def _bar(
-    axes: Axes, y: float, above: int, up_to: int, colour: str, streams: bool, words: str
-) -> None:
-    if up_to <= above:
-        return
+def _draw(axes: Axes, y: float, bar: _Bar) -> None:
+    above, up_to, colour, words, streams = bar
     axes.barh(
         y,
         up_to - above,

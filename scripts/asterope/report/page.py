@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import jinja2
 
@@ -28,8 +28,7 @@ AGAINST = (
 TEMPLATE = Path(__file__).with_name("page.html.j2")
 
 
-@dataclass(frozen=True)
-class Section:
+class Section(NamedTuple):
     """Pictures that belong together."""
 
     id: str
@@ -42,19 +41,29 @@ def make_sections(inputs: Inputs) -> list[Section]:
     """All that the inputs can show; sections without a picture are left out."""
     set_up()
     series = find_series(inputs)
-    peers = _peers(inputs, series)
-    sections = [
-        Section("trial", "A program", "", trial_pictures(inputs.trial) if inputs.trial else []),
-        Section("ratio", "Against libc", AGAINST, _ratio_pictures(inputs, series, peers)),
-        Section("throughput", "Throughput", "", _throughput_pictures(inputs, series, peers)),
-        Section("search", "The search", "", _search_pictures(inputs)),
+    names = [copy["name"] for copy in inputs.bench["copies"]] if inputs.bench else []
+    names += [name for chart in series.charts for name in chart.rates]
+    names += [name for cells in series.labelled.values() for c in cells for name in c["copies"]]
+    peers = list(dict.fromkeys(names))  # in one order, so that each looks the same in all pictures
+    throughput = (
+        throughput_picture(chart, inputs.machine, peers, series.source)
+        for chart in series.charts
+        if chart.rates
+    )
+    profile, trial, proof = inputs.profile, inputs.trial, inputs.proof
+    found = (
+        Section("trial", "A program", "", trial_pictures(trial) if trial else []),
+        Section("ratio", "Against libc", AGAINST, [*_ratio_pictures(inputs, series, peers)]),
+        Section("throughput", "Throughput", "", [*throughput]),
+        Section("search", "The search", "", [*_search_pictures(inputs)]),
         Section(
-            "intervals",
-            "What was chosen",
-            "",
-            [intervals_picture(inputs.profile)] if inputs.profile else [],
+            "intervals", "What was chosen", "", [intervals_picture(profile)] if profile else []
         ),
-        Section("proof", "Whole runs", "", proof_pictures(inputs.proof) if inputs.proof else []),
+        Section("proof", "Whole runs", "", proof_pictures(proof) if proof else []),
+    )
+    sections = [
+        section._replace(pictures=[picture for picture in section.pictures if picture is not None])
+        for section in found
     ]
     _name_apart([picture for section in sections for picture in section.pictures])
     return [section for section in sections if section.pictures]
@@ -69,17 +78,14 @@ def render_page(inputs: Inputs, sections: Sequence[Section]) -> str:
     machine = inputs.machine
     cpu = machine.get("cpu") if isinstance(machine.get("cpu"), dict) else {}
     brand, libc = cpu.get("brand", "an unknown machine"), machine.get("libc", "an unknown libc")
-    given = [
-        name
-        for name, there in (
-            ("its profile", inputs.profile),
-            ("the sample log of its search", inputs.log),
-            ("results of asterope-bench", inputs.bench),
-            ("a trial of asterope-prove", inputs.trial),
-            ("whole runs of asterope-prove", inputs.proof),
-        )
-        if there is not None
-    ]
+    nouns = {
+        "profile": "its profile",
+        "log": "the sample log of its search",
+        "bench": "results of asterope-bench",
+        "trial": "a trial of asterope-prove",
+        "proof": "whole runs of asterope-prove",
+    }
+    given = [noun for name, noun in nouns.items() if getattr(inputs, name) is not None]
     listed = given[0] if len(given) == 1 else f"{', '.join(given[:-1])} and {given[-1]}"
     return template.render(
         version=__version__,
@@ -88,7 +94,7 @@ def render_page(inputs: Inputs, sections: Sequence[Section]) -> str:
         findings=words.findings(inputs),
         sections=sections,
         images={
-            picture.name: base64.b64encode(picture.svg()).decode("ascii")
+            picture.name: base64.b64encode(picture.rendered("svg")).decode("ascii")
             for section in sections
             for picture in section.pictures
         },
@@ -109,44 +115,24 @@ def _name_apart(pictures: Sequence[Picture]) -> None:
         taken.add(picture.name)
 
 
-def _peers(inputs: Inputs, series: Series) -> list[str]:
-    """All copies, in one order for all pictures. So each copy looks the same in all."""
-    names = [copy["name"] for copy in inputs.bench["copies"]] if inputs.bench else []
-    names += [name for chart in series.charts for name in chart.copies]
-    names += [name for cells in series.labelled.values() for c in cells for name in c.copies]
-    return list(dict.fromkeys(names))
-
-
-def _ratio_pictures(inputs: Inputs, series: Series, peers: Sequence[str]) -> list[Picture]:
-    libc_name = str(inputs.machine.get("libc", "libc"))
+def _ratio_pictures(
+    inputs: Inputs, series: Series, peers: Sequence[str]
+) -> Iterator[Picture | None]:
+    machine, libc_name = inputs.machine, str(inputs.machine.get("libc", "libc"))
     suites: dict[str, list[Chart]] = {}
     for chart in series.charts:
         suite = "" if chart.suite in USUAL_SUITES else chart.suite
         suites.setdefault(suite, []).append(chart)
     lost = {loss["workload"] for loss in words.losses_of(inputs)}
-    pictures = [overview_picture(series.charts, inputs.machine, series.source, libc_name)]
-    pictures += [
-        ratio_picture(charts, inputs.machine, series.source, libc_name, lost)
-        for charts in suites.values()
-    ]
-    pictures += [
-        cells_picture(suite, cells, peers, series.source)
-        for suite, cells in series.labelled.items()
-    ]
-    return [picture for picture in pictures if picture is not None]
+    yield overview_picture(series, machine, libc_name)
+    for charts in suites.values():
+        yield ratio_picture(charts, machine, series.source, libc_name, lost)
+    for suite, cells in series.labelled.items():
+        yield cells_picture(suite, cells, peers, series.source)
 
 
-def _throughput_pictures(inputs: Inputs, series: Series, peers: Sequence[str]) -> list[Picture]:
-    return [
-        throughput_picture(chart, inputs.machine, peers, series.source)
-        for chart in series.charts
-        if chart.rates
-    ]
-
-
-def _search_pictures(inputs: Inputs) -> list[Picture]:
-    if inputs.log is None:
-        return []
-    sizes = scored_sizes(inputs.log, inputs.profile)
-    pictures = [families_picture(inputs.log, sizes), planes_picture(inputs.log, sizes)]
-    return [picture for picture in pictures if picture is not None]
+def _search_pictures(inputs: Inputs) -> Iterator[Picture | None]:
+    if inputs.log is not None:
+        sizes = scored_sizes(inputs.log, inputs.profile)
+        yield families_picture(inputs.log, sizes)
+        yield planes_picture(inputs.log, sizes)

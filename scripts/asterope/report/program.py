@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -17,20 +16,13 @@ from ..modes import histogram, two_modes
 from ..prove.trial.statistics import Estimate
 from ..prove.trial.trial_words import MOST_PLACES, faster
 from ..render import human_size
-from .bench import ratio_of
+from . import style
 from .modes import Sample, modes_pictures
-from .style import (
-    LIBC,
-    Picture,
-    Table,
-    bars_of,
-    interval_text,
-    legend_outside,
-    new_figure,
-    row_axis,
-)
+from .series import ratio_of
+from .style import Picture, Table
 
 COLOURS = {"faster": "#1b7837", "slower": "#b2182b"}
+NEITHER = "#555555"
 
 Json = Mapping[str, Any]
 
@@ -73,29 +65,28 @@ def _percents(one: Json | None) -> str:
 def trial_pictures(trial: Json) -> list[Picture]:
     """A row for each place that the command's own table has."""
     places = [place for place in trial["places"] if place["shown"]][:MOST_PLACES]
-    rows = [(_place(one), _brings(one)) for one in places]
-    if not rows:
+    if not places:
         return []
-    labels = [_in_two_lines(name) for name, _ in rows]
-    axes = _new_axes("The gain of each place", labels, 0)
-    for y, (_, one) in enumerate(rows):
+    names, gains = [*map(_place, places)], [*map(_brings, places)]
+    axes = _new_axes("The gain of each place", [*map(_in_two_lines, names)], 0)
+    for y, one in enumerate(gains):
         if one is None:
             continue
         ends = [[100 * (one["value"] - one["low"])], [100 * (one["high"] - one["value"])]]
         told = "faster" if one["low"] > 0 else "slower" if one["high"] < 0 else None
         _dot(axes, y, 100 * one["value"], ends, told)
     axes.set_xlabel("% by which the program is faster, as the routine saves time there")
-    told = (("faster", "faster"), ("slower", "slower"), ("", "cannot be told"))
     handles = [
-        Line2D([], [], color=_colour(verdict), marker="o", linewidth=2.2, label=words)
-        for verdict, words in told
+        Line2D([], [], color=colour, marker="o", linewidth=2.2, label=words)
+        for words, colour in {**COLOURS, "cannot be told": NEITHER}.items()
     ]
-    legend_outside(axes.get_figure(), "below", handles=handles, ncols=len(handles))
+    style.legend_outside(axes.get_figure(), "below", handles=handles, ncols=len(handles))
+    told = (f"{name}: {_percents(one)}" for name, one in zip(names, gains))
     return [
         Picture(
             name="trial",
             title="Inside one run",
-            alt="Dots: " + "; ".join(f"{name}: {_percents(one)}" for name, one in rows) + ".",
+            alt=f"Dots: {'; '.join(told)}.",
             caption=f"{said_by(trial)[0]} Lines: 95 % intervals, from a call to the next of a "
             "place.",
             figure=axes.get_figure(),
@@ -104,10 +95,10 @@ def trial_pictures(trial: Json) -> list[Picture]:
                 ["place", "calls", "faster by", "ways", "best"],
                 [
                     [
-                        *(name, f"{place['calls']:,}", _percents(brings)),
+                        *(name, f"{place['calls']:,}", _percents(one)),
                         *(_ways(place["ratios"]), place["best"] or "-"),
                     ]
-                    for place, (name, brings) in zip(places, rows)
+                    for place, name, one in zip(places, names, gains)
                 ],
             ),
         ),
@@ -144,24 +135,20 @@ def _ways(ratios: Mapping[str, Json]) -> str:
 
 def proof_pictures(proof: Json) -> list[Picture]:
     """A row for each copy that has a ratio; nothing if no round ran."""
-    rows = [(one_line(copy["name"]), copy) for copy in proof["copies"] if copy.get("ratio")]
-    if not rows:
+    copies = [copy for copy in proof["copies"] if copy.get("ratio")]
+    if not copies:
         return []
-    base = _base(proof)
-    axes = _new_axes(f"Whole runs against {base}", [name[:40] for name, _ in rows], 1)
+    base, names = _base(proof), [one_line(copy["name"]) for copy in copies]
+    axes = _new_axes(f"Whole runs against {base}", [name[:40] for name in names], 1)
     if floor := ratio_of(proof["noise_floor"]):
         axes.axvspan(floor.low, floor.high, color="#dddddd", zorder=0)
-    for y, (_, copy) in enumerate(rows):
-        ratio = ratio_of(copy["ratio"])
-        _dot(axes, y, ratio.median, bars_of([ratio]), copy.get("verdict"))
+    table = []
+    for y, (name, copy) in enumerate(zip(names, copies)):
+        ratio, verdict = ratio_of(copy["ratio"]), copy.get("verdict")
+        _dot(axes, y, ratio.median, style.bars_of([ratio]), verdict)
+        told = verdict or "the noise floor"
+        table.append([name, f"{copy['figure']:.5g}", style.interval_text(ratio), told])
     axes.set_xlabel(f"{base}'s figure over the copy's: right of 1 is better than {base}")
-    table = [
-        [
-            *(name, f"{copy['figure']:.5g}", interval_text(ratio_of(copy["ratio"]))),
-            copy.get("verdict") or "the noise floor",
-        ]
-        for name, copy in rows
-    ]
     picture = Picture(
         name="proof",
         title="Whole runs",
@@ -173,28 +160,25 @@ def proof_pictures(proof: Json) -> list[Picture]:
         ),
     )
     figures: dict[str, list[float]] = {}
-    for one in itertools.chain.from_iterable(proof["blocks"]):
-        figures.setdefault(one_line(one["copy"])[:40], []).append(one["figure"])
+    for block in proof["blocks"]:
+        for one in block:
+            figures.setdefault(one_line(one["copy"])[:40], []).append(one["figure"])
     return [picture, *_two_modes("runs", "figure of a run", figures)]
 
 
 def _new_axes(title: str, names: Sequence[str], libc: float) -> Axes:
     lines = sum(1 + name.count("\n") for name in names)
-    axes = new_figure(10, 1.7 + 0.16 * len(names) + 0.2 * lines).add_subplot()
-    axes.axvline(libc, color=LIBC, linewidth=1.2)
-    row_axis(axes, names)
+    axes = style.new_figure(10, 1.7 + 0.16 * len(names) + 0.2 * lines).add_subplot()
+    axes.axvline(libc, color=style.LIBC, linewidth=1.2)
+    style.row_axis(axes, names)
     axes.grid(True, axis="x")
     axes.set_title(title)
     return axes
 
 
 def _dot(axes: Axes, y: int, x: float, ends: Sequence, verdict: str | None) -> None:
-    colour = _colour(verdict)
+    colour = COLOURS.get(verdict, NEITHER)
     axes.errorbar(x, y, xerr=ends, color=colour, marker="o", elinewidth=2.2, linestyle="none")
-
-
-def _colour(verdict: str | None) -> str:
-    return COLOURS.get(verdict or "", "#555555")
 
 
 def _two_modes(what: str, unit: str, samples: Mapping[str, Sequence[float]]) -> list[Picture]:

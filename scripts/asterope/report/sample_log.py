@@ -36,59 +36,64 @@ RUN_OFF_SHARE = 0.7
 MAXIMUM_SIZE = 1 << 40
 
 
-@dataclass
-class SizeSamples:
-    """The timings at one transfer size.
+# The timings at one transfer size: by candidate and workload, libc's time over the candidate's in
+# the rounds that count.
+Samples = dict[str, dict[str, list[float]]]
 
-    `samples`: by candidate and workload, libc's time over its own in the rounds that count.
+
+def scores(samples: Samples, weights: Mapping[str, float]) -> dict[str, float]:
+    """Weighted geometric means of the workloads' medians, by candidate. It leaves out candidates
+    that were not timed under all workloads that count."""
+    total = sum(weights.values())
+    return {
+        name: math.prod(median(own[w]) ** (v / total) for w, v in weights.items())
+        for name, own in samples.items()
+        if all(own.get(w) for w in weights)
+    }
+
+
+def leader(
+    samples: Samples, weights: Mapping[str, float], among: Iterable[str] | None = None
+) -> str | None:
+    """The best of the most-timed candidates: the best of all is the luckiest of thousands.
+
+    `among`: some candidates; without it, all. None if all of them lack a workload that counts.
     """
+    counts = {
+        name: min(len(samples[name].get(w, ())) for w in weights)
+        for name in (samples if among is None else among)
+    }
+    most = max(counts.values(), default=0)
+    finalists = [name for name, n in counts.items() if n and n >= RUN_OFF_SHARE * most]
 
-    bytes: int
-    samples: dict[str, dict[str, list[float]]] = field(default_factory=dict)
+    def rank(name: str) -> tuple[float, str]:
+        own = samples[name]
+        return sum(v * utility(math.log(median(own[w]))) for w, v in weights.items()), name
 
-    def scores(self, weights: Mapping[str, float]) -> dict[str, float]:
-        """Weighted geometric means of the workloads' medians, by candidate. It leaves out
-        candidates that were not timed under all workloads that count."""
-        total = sum(weights.values())
-        return {
-            name: math.prod(median(own[w]) ** (v / total) for w, v in weights.items())
-            for name, own in self.samples.items()
-            if all(own.get(w) for w in weights)
-        }
-
-    def leader(
-        self, weights: Mapping[str, float], among: Iterable[str] | None = None
-    ) -> str | None:
-        """The best of the most-timed candidates: the best of all is the luckiest of thousands.
-
-        `among`: some candidates; without it, all. None if all of them lack a workload that counts.
-        """
-        counts = {
-            name: min(len(self.samples[name].get(w, ())) for w in weights)
-            for name in (self.samples if among is None else among)
-        }
-        most = max(counts.values(), default=0)
-        finalists = [name for name, n in counts.items() if n and n >= RUN_OFF_SHARE * most]
-
-        def rank(name: str) -> tuple[float, str]:
-            own = self.samples[name]
-            return sum(v * utility(math.log(median(own[w]))) for w, v in weights.items()), name
-
-        return max(finalists, key=rank, default=None)
+    return max(finalists, key=rank, default=None)
 
 
 @dataclass
 class SampleLog:
-    """A sample log, as far as it was written."""
+    """A sample log, as far as it was written.
+
+    The lines of a round stand together, with one number and workload. libc is in each round, so
+    that slow phases of the machine hit both. A candidate's sample is libc's time over its own.
+    """
 
     header: Mapping[str, Any]
-    sizes: dict[int, SizeSamples] = field(default_factory=dict)  # ascending
+    sizes: dict[int, Samples] = field(default_factory=dict)  # ascending, once all is read
     steps: list[str] = field(default_factory=list)  # in the order they began
     samples: int = 0
     hits: Counter[str] = field(default_factory=Counter)  # rounds that a disturbance ended, by kind
     resumed: int = 0
     finished: bool = False
     torn: bool = False
+    _names: dict[str, str] = field(default_factory=lambda: {LIBC: LIBC})  # each is kept once
+    _size: int | None = None  # of the present step
+    _round: tuple[str, int] | None = None
+    _times: list[tuple[str, float]] = field(default_factory=list)  # of the present round
+    _disturbed: bool = False
 
     @property
     def machine(self) -> Mapping[str, Any]:
@@ -109,8 +114,73 @@ class SampleLog:
     @cached_property
     def tuples(self) -> Mapping[str, Any]:
         """Every candidate that was timed, by name."""
-        names = {name for size in self.sizes.values() for name in size.samples}
+        names = {name for samples in self.sizes.values() for name in samples}
         return {name: self.pipelines.named(name) for name in sorted(names)}
+
+    def add(self, fields: Mapping[str, Any]) -> None:
+        """Takes a line. Raises KeyError, TypeError or ValueError for a damaged one."""
+        if "candidate" in fields:
+            self._add_sample(fields)
+        elif "step" in fields:
+            self._begin_step(fields["step"])
+        elif "hit" in fields:
+            self.hits.update(str(kind)[:20] for kind in fields["hit"])
+            self._disturbed = True
+        elif "finished" in fields:
+            self.finished = True
+        elif "resumed" in fields:
+            self.resumed += 1
+
+    def _begin_step(self, name: object) -> None:
+        if not isinstance(name, str) or not (name.isprintable() and len(name) < 80):
+            raise ValueError("a step without a name")
+        self.end_round()
+        if name not in self.steps:
+            self.steps.append(name)
+        kind, _, size = name.partition(" ")
+        self._size = None
+        if kind == "pipelines":
+            if not 1 <= int(size) <= MAXIMUM_SIZE:
+                raise ValueError("a number is out of range")
+            self._size = int(size)
+            self.sizes.setdefault(self._size, {})
+
+    def _add_sample(self, fields: Mapping[str, Any]) -> None:
+        self.samples += 1
+        if self._size is None:
+            return
+        if fields["size"] != self._size:
+            raise ValueError("is of another size than its step")
+        ns, workload, name = fields["ns"], fields["workload"], fields["candidate"]
+        if type(ns) not in (int, float) or not 0 < ns < 1e18:
+            raise ValueError("a time is not above 0")
+        if workload not in WORKLOADS:
+            raise ValueError("names an unknown workload")
+        key = workload, fields["round"]
+        if isinstance(name, str) and name.startswith(REFERENCE):
+            return
+        if name not in self._names:
+            if not isinstance(name, str) or self.pipelines.named(name) is None:
+                raise ValueError("names a candidate that does not exist")
+            self._names[name] = name
+        if key != self._round:
+            self.end_round()
+            self._round = key
+        elif self._disturbed:  # it is timed once more: only the last try counts
+            self._times.clear()
+        self._disturbed = False
+        self._times.append((self._names[name], float(ns)))
+
+    def end_round(self) -> None:
+        """Its times become samples."""
+        libc = [ns for name, ns in self._times if name == LIBC]
+        if libc and self._size is not None and self._round is not None:
+            workload, reference = self._round[0], median(libc)
+            for name, ns in self._times:
+                if name != LIBC:
+                    samples = self.sizes[self._size].setdefault(name, {})
+                    samples.setdefault(workload, []).append(reference / ns)
+        self._times, self._round, self._disturbed = [], None, False
 
 
 def read_sample_log(header: Mapping[str, Any], lines: Iterable[bytes], where: str) -> SampleLog:
@@ -129,7 +199,6 @@ def read_sample_log(header: Mapping[str, Any], lines: Iterable[bytes], where: st
     if fault is not None:
         raise BadInput(f"{where}: line 1: {fault}")
     log = SampleLog(header)
-    reader = _Reader(log)
     number = 2
     try:
         for number, line in enumerate(lines, 2):  # noqa: B007  for what is raised
@@ -139,13 +208,13 @@ def read_sample_log(header: Mapping[str, Any], lines: Iterable[bytes], where: st
             fields = json.loads(line.decode())
             if not isinstance(fields, dict):
                 raise ValueError("is not a JSON object")
-            reader.add(fields)
+            log.add(fields)
     except (KeyError, TypeError, ValueError, RecursionError) as error:
         column = f", column {error.colno}" if isinstance(error, json.JSONDecodeError) else ""
         raise BadInput(
             f"{where}: line {number}{column}: {_why(error)}: the log is damaged, leave it out"
         ) from None
-    reader.close()
+    log.end_round()
     log.sizes = dict(sorted(log.sizes.items()))
     return log
 
@@ -159,83 +228,3 @@ def _why(error: Exception) -> str:
         return f"lacks {error}"
     text = str(error)
     return text if text.isprintable() else ascii(text)
-
-
-class _Reader:
-    """Takes a log line by line.
-
-    The lines of a round stand together, with one number and workload. libc is in each round, so
-    that slow phases of the machine hit both. A candidate's sample is libc's time over its own.
-    """
-
-    def __init__(self, log: SampleLog) -> None:
-        self._log = log
-        self._known: dict[str, str] = {LIBC: LIBC}
-        self._size: SizeSamples | None = None  # of the present step
-        self._round: tuple[str, int] | None = None
-        self._times: list[tuple[str, float]] = []
-        self._disturbed = False
-
-    def add(self, fields: Mapping[str, Any]) -> None:
-        if "candidate" in fields:
-            self._sample(fields)
-        elif "step" in fields:
-            self._step(fields["step"])
-        elif "hit" in fields:
-            self._log.hits.update(str(kind)[:20] for kind in fields["hit"])
-            self._disturbed = True
-        elif "finished" in fields:
-            self._log.finished = True
-        elif "resumed" in fields:
-            self._log.resumed += 1
-
-    def _step(self, name: object) -> None:
-        if not isinstance(name, str) or not (name.isprintable() and len(name) < 80):
-            raise ValueError("a step without a name")
-        self.close()
-        if name not in self._log.steps:
-            self._log.steps.append(name)
-        kind, _, size = name.partition(" ")
-        self._size = None
-        if kind == "pipelines":
-            size_bytes = int(size)
-            if not 1 <= size_bytes <= MAXIMUM_SIZE:
-                raise ValueError("a number is out of range")
-            self._size = self._log.sizes.setdefault(size_bytes, SizeSamples(size_bytes))
-
-    def _sample(self, fields: Mapping[str, Any]) -> None:
-        self._log.samples += 1
-        if self._size is None:
-            return
-        if fields["size"] != self._size.bytes:
-            raise ValueError("is of another size than its step")
-        ns, workload, name = fields["ns"], fields["workload"], fields["candidate"]
-        if type(ns) not in (int, float) or not 0 < ns < 1e18:
-            raise ValueError("a time is not above 0")
-        if workload not in WORKLOADS:
-            raise ValueError("names an unknown workload")
-        key = workload, fields["round"]
-        if isinstance(name, str) and name.startswith(REFERENCE):
-            return
-        if name not in self._known:
-            if not isinstance(name, str) or self._log.pipelines.named(name) is None:
-                raise ValueError("names a candidate that does not exist")
-            self._known[name] = name
-        if key != self._round:
-            self.close()
-            self._round = key
-        elif self._disturbed:  # it is timed once more: only the last try counts
-            self._times.clear()
-        self._disturbed = False
-        self._times.append((self._known[name], float(ns)))
-
-    def close(self) -> None:
-        """A round has ended: its times become samples."""
-        libc = [ns for name, ns in self._times if name == LIBC]
-        if libc and self._size is not None and self._round is not None:
-            workload, reference = self._round[0], median(libc)
-            for name, ns in self._times:
-                if name != LIBC:
-                    samples = self._size.samples.setdefault(name, {})
-                    samples.setdefault(workload, []).append(reference / ns)
-        self._times, self._round, self._disturbed = [], None, False

@@ -16,18 +16,9 @@ from matplotlib.ticker import FuncFormatter
 
 from ..profile import Profile
 from ..render import human_size
-from .sample_log import SampleLog
-from .style import (
-    INK,
-    MUTED,
-    Picture,
-    Table,
-    headline,
-    heat_map,
-    new_figure,
-    panels,
-    plain_log_axis,
-)
+from . import style
+from .sample_log import SampleLog, leader, scores
+from .style import INK, Picture, Table
 
 # Slower than the winner by so many per cent: the darkest, and the end of the scale.
 NEAR, FAR = 0.5, 50.0
@@ -43,29 +34,36 @@ class SizeScores:
     winner: str
     chosen: bool  # by the profile; else it leads so far
 
+    def slower(self, name: str) -> float:
+        """How many per cent a candidate is slower than the winner."""
+        return 100 * (self.scores[self.winner] / self.scores[name] - 1)
+
 
 def scored_sizes(log: SampleLog, profile: Profile | None) -> list[SizeScores]:
     """All sizes of which the log has a leader, ascending. The winner is the profile's, if the log
     knows that one, else the leader."""
     of_profile = {one.size: one.copy.name for one in profile.of("pipelines")} if profile else {}
     found = []
-    for size, at_size in log.sizes.items():
-        scores = at_size.scores(log.weights)
+    for size, samples in log.sizes.items():
+        at_size = scores(samples, log.weights)
         kinds: dict[tuple[str, str], list[str]] = {}
-        for name in scores:
-            kinds.setdefault((log.tuples[name].rt, log.tuples[name].st), []).append(name)
+        for name in at_size:
+            kinds.setdefault(_kind(log.tuples[name]), []).append(name)
         leaders = {
-            kind: leader
+            kind: best
             for kind, names in kinds.items()
-            if (leader := at_size.leader(log.weights, names)) is not None
+            if (best := leader(samples, log.weights, names)) is not None
         }
-        winner, leader = of_profile.get(size), at_size.leader(log.weights)
-        chosen = winner in scores
-        name = winner if chosen else leader
-        if name is not None:
-            leaders[log.tuples[name].rt, log.tuples[name].st] = name
-            found.append(SizeScores(size, scores, leaders, name, chosen))
+        chosen = of_profile.get(size) in at_size
+        winner = of_profile[size] if chosen else leader(samples, log.weights)
+        if winner is not None:
+            leaders[_kind(log.tuples[winner])] = winner
+            found.append(SizeScores(size, at_size, leaders, winner, chosen))
     return found
+
+
+def _kind(t: Any) -> tuple[str, str]:
+    return t.rt, t.st
 
 
 # --- PS x PD --------------------------------------------------------------------------------------
@@ -119,7 +117,7 @@ def planes_picture(log: SampleLog, sizes: Sequence[SizeScores]) -> Picture | Non
     drawn = [(s, plane) for s in sizes if (plane := plane_of(log.tuples, s)) and len(plane[1]) > 1]
     if not drawn:
         return None
-    figure, grid, all_axes = panels(
+    figure, grid, all_axes = style.panels(
         len(drawn), 3, lambda columns, rows: (max(8, 3.8 * columns + 0.4), 2.35 * rows + 1.5)
     )
     image = None
@@ -129,15 +127,15 @@ def planes_picture(log: SampleLog, sizes: Sequence[SizeScores]) -> Picture | Non
         ranked = sorted(plane.values(), key=lambda name: -of_size.scores[name])
         row = [human_size(of_size.size), of_size.winner, family_name(base), f"{len(plane)}"]
         for name in (ranked[0], ranked[-1]):
-            row += [name, f"{_slower(of_size, name):+.1f} %"]
+            row += [name, f"{of_size.slower(name):+.1f} %"]
         table_rows.append(row)
-    headline(figure, "Prefetch size and distance: dark is as fast as the winner (red frame)")
+    style.headline(figure, "Prefetch size and distance: dark is as fast as the winner (red frame)")
     figure.supxlabel("prefetch distance PD (cache lines ahead)", fontsize=10.5)
     figure.supylabel("prefetch size PS (cache lines)", fontsize=10.5)
     bar = figure.colorbar(
         image, ax=grid, location="top", shrink=0.6, aspect=40, pad=0.01 if len(grid) > 3 else 0.04
     )
-    plain_log_axis(bar.ax.xaxis, [NEAR, 1, 2, 5, 10, 20, FAR])
+    style.plain_log_axis(bar.ax.xaxis, [NEAR, 1, 2, 5, 10, 20, FAR])
     bar.ax.xaxis.set_major_formatter(FuncFormatter(_per_cent))
     bar.set_label("slower than the winner of that size")
     leads = "the winner" if all(s.chosen for s in sizes) else "the leader so far"
@@ -161,43 +159,37 @@ def planes_picture(log: SampleLog, sizes: Sequence[SizeScores]) -> Picture | Non
     )
 
 
-def _slower(of_size: SizeScores, name: str) -> float:
-    """How many per cent it is slower than the winner."""
-    return 100 * (of_size.scores[of_size.winner] / of_size.scores[name] - 1)
-
-
 def _draw_plane(
     axes: Axes, log: SampleLog, of_size: SizeScores, base: Any, plane: Mapping[tuple[int, int], str]
 ) -> object:
     """The panel of one size. Returns the image that a colour bar needs."""
-    winner = log.tuples[of_size.winner]
-    distances = list(log.pipelines.VALUES["pd"])
-    possible = {
-        ps
-        for ps in log.pipelines.VALUES["ps"]
-        if log.pipelines.why_not(**{**asdict(base), "ps": ps}) is None
-    }
-    ps_values = sorted(possible | {ps for ps, _ in plane})
+    winner, space = log.tuples[of_size.winner], log.pipelines
+    distances = list(space.VALUES["pd"])
+    possible = [
+        ps for ps in space.VALUES["ps"] if space.why_not(**{**asdict(base), "ps": ps}) is None
+    ]
+    ps_values = sorted({*possible, *(ps for ps, _ in plane)})
     values = [[math.nan] * len(distances) for _ in ps_values]
     for (ps, pd), name in plane.items():
-        shown = min(FAR, max(NEAR, _slower(of_size, name)))
+        shown = min(FAR, max(NEAR, of_size.slower(name)))
         values[ps_values.index(ps)][distances.index(pd)] = shown
     step = 2 if len(ps_values) > 4 else 1
     columns = ["" if i % 5 else pd for i, pd in enumerate(distances)]
     rows = ["" if i % step else ps for i, ps in enumerate(ps_values)]
     norm = LogNorm(NEAR, FAR)
-    image = heat_map(axes, values, columns, rows, cmap="viridis", norm=norm, linewidth=0.4)
-    own = plane.get((winner.ps, winner.pd)) == of_size.winner
-    if own:
-        corner = distances.index(winner.pd), ps_values.index(winner.ps)
-        axes.add_patch(
-            Rectangle(corner, 1, 1, fill=False, edgecolor="#e8000b", linewidth=2.2, zorder=5)
-        )
-    note = "" if own else " (the winner does not prefetch)"
+    image = style.heat_map(axes, values, columns, rows, cmap="viridis", norm=norm, linewidth=0.4)
+    note = " (the winner does not prefetch)"
+    if plane.get((winner.ps, winner.pd)) == of_size.winner:
+        at, note = (distances.index(winner.pd), ps_values.index(winner.ps)), ""
+        _frame(axes, *at, edgecolor="#e8000b", linewidth=2.2, zorder=5)
     title = f"{human_size(of_size.size)}: {_family_words(base)}{note}"
-    title = textwrap.fill(title, 38, break_on_hyphens=False)
-    axes.set_title(title, fontsize=9.5, color=INK)
+    axes.set_title(textwrap.fill(title, 38, break_on_hyphens=False), fontsize=9.5, color=INK)
     return image
+
+
+def _frame(axes: Axes, x: int, y: int, **look: Any) -> None:
+    """Frames a cell of a heat map."""
+    axes.add_patch(Rectangle((x, y), 1, 1, fill=False, **look))
 
 
 def _per_cent(value: float, _position: int) -> str:
@@ -212,22 +204,13 @@ def families_picture(log: SampleLog, sizes: Sequence[SizeScores]) -> Picture | N
     """A row a size, a column for each register and store type: the best of these, x libc."""
     if not sizes:
         return None
-    timed = {(t.rt, t.st) for t in log.tuples.values()}
-    possible = product(*(log.pipelines.VALUES[axis] for axis in ("rt", "st")))
-    columns = [kind for kind in possible if kind in timed]
-    values = [
-        [s.scores[s.leaders[kind]] if kind in s.leaders else math.nan for kind in columns]
-        for s in sizes
+    timed = {_kind(t) for t in log.tuples.values()}
+    kinds = [
+        k for k in product(*(log.pipelines.VALUES[axis] for axis in ("rt", "st"))) if k in timed
     ]
-    figure = new_figure(max(8, 1.6 + 0.78 * len(columns)), 2.2 + 0.33 * len(sizes))
+    figure = style.new_figure(max(8, 1.6 + 0.78 * len(kinds)), 2.2 + 0.33 * len(sizes))
     axes = figure.add_subplot()
-    names = [
-        f"{rt.replace('_', chr(10))}\n{'non-temp.' if st == 'NT' else 'plain'}"
-        for rt, st in columns
-    ]
-    winners = [log.tuples[s.winner] for s in sizes]
-    framed = [columns.index((w.rt, w.st)) for w in winners]
-    image = _draw_ratios(axes, values, names, [human_size(s.size) for s in sizes], framed)
+    image = _draw_families(axes, log, sizes, kinds)
     axes.set_ylabel("transfer size")
     axes.xaxis.tick_top()
     axes.tick_params(axis="x", length=0, labelsize=8.5)
@@ -235,8 +218,12 @@ def families_picture(log: SampleLog, sizes: Sequence[SizeScores]) -> Picture | N
     axes.xaxis.set_label_position("bottom")
     axes.set_title("libc's time over that of the best copy of each kind (framed: the winner)")
     bar = figure.colorbar(image, ax=axes, location="right", aspect=30, pad=0.02)
-    plain_log_axis(bar.ax.yaxis, [0.5, 0.7, 1, 1.4, 2])
-    bar.set_label("libc's time over the copy's", color=MUTED)
+    style.plain_log_axis(bar.ax.yaxis, [0.5, 0.7, 1, 1.4, 2])
+    bar.set_label("libc's time over the copy's", color=style.MUTED)
+
+    def cell(s: SizeScores, kind: tuple[str, str]) -> str:
+        return f"{s.leaders[kind]}: {s.scores[s.leaders[kind]]:.2f}" if kind in s.leaders else "-"
+
     return Picture(
         name="search-registers",
         title="Registers and stores",
@@ -250,52 +237,41 @@ def families_picture(log: SampleLog, sizes: Sequence[SizeScores]) -> Picture | N
         figure=figure,
         table=Table(
             "The best of each kind: RT LT ST PT PS PD, x libc",
-            ["size", *(f"{rt} {st}" for rt, st in columns)],
-            [
-                [
-                    human_size(s.size),
-                    *(
-                        f"{s.leaders[kind]}: {s.scores[s.leaders[kind]]:.2f}"
-                        if kind in s.leaders
-                        else "-"
-                        for kind in columns
-                    ),
-                ]
-                for s in sizes
-            ],
+            ["size", *map(" ".join, kinds)],
+            [[human_size(s.size), *(cell(s, kind) for kind in kinds)] for s in sizes],
         ),
     )
 
 
-def _draw_ratios(
-    axes: Axes,
-    values: Sequence[Sequence[float]],
-    columns: Sequence[object],
-    rows: Sequence[object],
-    framed: Sequence[int],
+def _draw_families(
+    axes: Axes, log: SampleLog, sizes: Sequence[SizeScores], kinds: Sequence[tuple[str, str]]
 ) -> object:
-    """A cell for each ratio, with its number: blue above 1, red below. `framed`: the column of each
-    row that stands out. Returns the image that a colour bar needs."""
-    image = heat_map(axes, values, columns, rows, cmap="RdBu", norm=LogNorm(0.5, 2), linewidth=1)
-    for y, row in enumerate(values):
-        for x, value in enumerate(row):
-            if math.isnan(value):
-                continue
-            stands_out = framed[y] == x
-            axes.text(
-                x + 0.5,
-                y + 0.5,
-                f"{value:.2f}",
-                ha="center",
-                va="center",
-                fontsize=9,
-                fontweight="bold" if stands_out else "normal",
-                color="white" if abs(math.log2(value)) > 0.6 else INK,
-            )
-            if stands_out:
-                for colour, width in (("white", 5), (INK, 2.4)):  # seen on dark and on light
-                    axes.add_patch(
-                        Rectangle((x, y), 1, 1, fill=False, edgecolor=colour, linewidth=width)
-                    )
+    """A cell for each ratio, with its number: blue above 1, red below. Returns the image that a
+    colour bar needs."""
+    values = [
+        [s.scores[s.leaders[kind]] if kind in s.leaders else math.nan for kind in kinds]
+        for s in sizes
+    ]
+    columns = [
+        f"{rt.replace('_', chr(10))}\n{'non-temp.' if st == 'NT' else 'plain'}" for rt, st in kinds
+    ]
+    rows, norm = [human_size(s.size) for s in sizes], LogNorm(0.5, 2)
+    image = style.heat_map(axes, values, columns, rows, cmap="RdBu", norm=norm, linewidth=1)
+    for (y, s), (x, kind) in product(enumerate(sizes), enumerate(kinds)):
+        if math.isnan(values[y][x]):
+            continue
+        stands_out = kind == _kind(log.tuples[s.winner])
+        axes.text(
+            x + 0.5,
+            y + 0.5,
+            f"{values[y][x]:.2f}",
+            ha="center",
+            va="center",
+            fontsize=9,
+            fontweight="bold" if stands_out else "normal",
+            color="white" if abs(math.log2(values[y][x])) > 0.6 else INK,
+        )
+        for colour, width in (("white", 5), (INK, 2.4)) if stands_out else ():
+            _frame(axes, x, y, edgecolor=colour, linewidth=width)  # seen on dark and on light
     axes.set_ylim(len(values), 0)  # the first row on top
     return image

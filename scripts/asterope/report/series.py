@@ -1,42 +1,36 @@
-"""The series of copies to draw: from bench results, else from the profile."""
+"""The figures of copies to draw, by size or by cell: from bench results, else from the profile."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import geometric_mean
 from typing import Any
 
 from ..profile import Profile, Ratio
-from .bench import LIBC, ROUTINE, Cell, cells_of, marked, ratio_of
 from .inputs import Inputs
 from .sample_log import WORKLOADS
+
+LIBC, ROUTINE = "glibc", "asterope"
 
 # The suites of asterope-bench that time fixed sizes under each workload.
 USUAL_SUITES = ("sizes", "workloads")
 
-
-@dataclass(frozen=True)
-class Point:
-    """One copy in one cell: 1e9 bytes a second, libc's time over its own.
-
-    The ratio comes from paired rounds. So a copy with a ratio gets libc's rate times that ratio.
-    Its own measured rate is of different rounds, and could contradict the ratio."""
-
-    gb_per_s: float | None
-    ratio: Ratio | None
+# Copies that were timed together, as bench.schema.json has them, with each ratio as a Ratio.
+Cell = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
 class Chart:
-    """Copies over transfer sizes under one workload. `copies` by name and bytes; `floor` is libc
-    against itself, by bytes. `threaded`: copies that share a call among threads. `ours`: the
-    routine's entry points."""
+    """Copies over transfer sizes under one workload. `rates`: 1e9 bytes a second; `ratios`: libc's
+    time over the copy's; both by name and by rising size. `floor`: libc against itself, by size.
+    `threaded`: copies that share a call among threads. `ours`: the routine's entry points."""
 
     suite: str
     workload: str
     threads: int
-    copies: Mapping[str, Mapping[int, Point]]
+    rates: Mapping[str, Mapping[int, float]]
+    ratios: Mapping[str, Mapping[int, Ratio]]
     floor: Mapping[int, Ratio]
     threaded: frozenset[str] = frozenset()
     ours: frozenset[str] = frozenset()
@@ -52,29 +46,16 @@ class Chart:
         return " ".join(dict.fromkeys(parts))
 
     @property
-    def sizes(self) -> list[int]:
-        return sorted({size for points in self.copies.values() for size in points})
-
-    @property
-    def rates(self) -> dict[str, dict[int, float]]:
-        """1e9 bytes a second by size, of the copies that have some."""
-        found = {
-            name: {size: point.gb_per_s for size, point in points.items() if point.gb_per_s}
-            for name, points in self.copies.items()
-        }
-        return {name: rates for name, rates in found.items() if rates}
-
-    @property
     def rivals(self) -> list[str]:
         """The other copies: not libc, the routine, its entry points, or those of more threads."""
         apart = {ROUTINE, LIBC} | self.threaded | self.ours
-        return [name for name in self.copies if name not in apart]
+        return [name for name in self.rates if name not in apart]
 
     @property
     def told(self) -> str | None:
         """The routine's entry point for the workload, if it was timed."""
-        found = [n for n in self.copies if n in self.ours - self.threaded and n != ROUTINE]
-        return found[0] if found else None
+        entries = self.ours - self.threaded - {ROUTINE}
+        return next((name for name in self.rates if name in entries), None)
 
     @property
     def is_noise(self) -> bool:
@@ -83,18 +64,19 @@ class Chart:
             size in self.floor
             and ratio.low <= self.floor[size].high
             and ratio.high >= self.floor[size].low
-            for size, ratio in self.ratios(ROUTINE).items()
+            for size, ratio in self.ratios[ROUTINE].items()
         )
-
-    def ratios(self, name: str) -> dict[int, Ratio]:
-        """By rising size; a copy may lack those of some sizes, or all."""
-        points = sorted(self.copies.get(name, {}).items())
-        return {size: point.ratio for size, point in points if point.ratio}
 
     def mean_ratio(self, name: str) -> float | None:
         """Geometric mean over the sizes; None if the copy has no ratio."""
-        medians = [ratio.median for ratio in self.ratios(name).values()]
+        medians = [ratio.median for ratio in self.ratios.get(name, {}).values()]
         return geometric_mean(medians) if medians else None
+
+
+def sizes_of(charts: Iterable[Chart], *names: str) -> list[int]:
+    """The sizes at which the charts have these copies, or any; ascending."""
+    figures = [figures for chart in charts for figures in (chart.rates, chart.ratios)]
+    return sorted({size for own in figures for name in names or own for size in own.get(name, ())})
 
 
 @dataclass(frozen=True)
@@ -111,67 +93,102 @@ def find_series(inputs: Inputs) -> Series:
     """The series of the bench results, else of the profile, else an empty one."""
     if inputs.bench is not None and inputs.bench["results"]:
         return _of_bench(inputs.bench)
-    if inputs.profile is not None:
-        charts = _of_profile(inputs.profile)
-        if charts:
-            return Series(charts, {}, "the winners' run-offs, as the profile has them")
-    return Series([], {}, "")
+    charts = _of_profile(inputs.profile) if inputs.profile is not None else []
+    return Series(charts, {}, "the winners' run-offs, as the profile has them")
+
+
+def cells_of(bench: Mapping[str, Any]) -> list[Cell]:
+    """The cells of checked results. The size is None if the calls' sizes vary."""
+    return [
+        {
+            **cell,
+            "size": cell.get("size") or None,
+            "weighting": cell.get("weighting"),
+            "noise_floor": ratio_of(cell["noise_floor"]),
+            "copies": {
+                name: {"ns": one["ns"], **{of: ratio_of(one.get(of)) for of in ("ratio", "versus")}}
+                for name, one in cell["copies"].items()
+            },
+        }
+        for cell in bench["results"]
+    ]
+
+
+def marked(bench: Mapping[str, Any], mark: str) -> frozenset[str]:
+    """The copies that use more than the calling thread (`threaded`), or that are the routine's
+    entry points (`ours`)."""
+    return frozenset(copy["name"] for copy in bench["copies"] if copy.get(mark))
+
+
+def ratio_of(raw: Mapping[str, float] | None) -> Ratio | None:
+    return Ratio(raw["median"], raw["low"], raw["high"]) if raw else None
 
 
 def _of_bench(bench: Mapping[str, Any]) -> Series:
-    groups: dict[tuple[str, str, int, str | None], list[Cell]] = {}
+    groups: dict[tuple[Any, ...], list[Cell]] = {}
     for cell in cells_of(bench):
-        key = (cell.suite, cell.workload, cell.threads, cell.weighting)
+        key = tuple(cell[field] for field in ("suite", "workload", "threads", "weighting"))
         groups.setdefault(key, []).append(cell)
-    charts: list[Chart] = []
+    charts: dict[str, Chart] = {}
     labelled: dict[str, list[Cell]] = {}
-    threaded, ours = marked(bench, "threaded"), marked(bench, "ours")
-    for (suite, workload, threads, _), cells in groups.items():
-        sizes = {cell.size for cell in cells}
+    for (suite, *_), cells in groups.items():
+        sizes = {cell["size"] for cell in cells}
         if len(sizes) < max(2, len(cells)) or None in sizes:
             labelled.setdefault(suite, []).extend(cells)
             continue
-        copies: dict[str, dict[int, Point]] = {one["name"]: {} for one in bench["copies"]}
-        for cell in sorted(cells, key=lambda cell: cell.size or 0):
-            for name, timing in cell.copies.items():
-                paired = cell.copies.get(LIBC) if timing.ratio else None
-                rate = (cell.size or 0) / (paired or timing).ns
-                rate *= timing.ratio.median if paired else 1
-                copies.setdefault(name, {})[cell.size or 0] = Point(rate, timing.ratio)
-        floor = {cell.size or 0: cell.noise_floor for cell in cells}
-        present = {name: points for name, points in copies.items() if points}
-        charts.append(Chart(suite, workload, threads, present, floor, threaded, ours))
-    charts = _without_repetitions(charts)
+        chart = _chart_of(bench, cells)
+        kept = charts.setdefault(chart.name, chart)
+        if len(sizes_of([chart])) > len(sizes_of([kept])):  # usual suites overlap
+            charts[chart.name] = chart
     function = "" if bench["operation"] == "memcpy" else f" of {bench['operation']}"
-    return Series(charts, labelled, f"asterope-bench{function}, {bench['rounds']} paired rounds")
+    source = f"asterope-bench{function}, {bench['rounds']} paired rounds"
+    return Series(list(charts.values()), labelled, source)
 
 
-def _without_repetitions(charts: Sequence[Chart]) -> list[Chart]:
-    """Of two charts of one name keeps that of more sizes, or the first: usual suites overlap."""
-    kept: dict[str, Chart] = {}
-    for chart in charts:
-        if chart.name not in kept or len(chart.sizes) > len(kept[chart.name].sizes):
-            kept[chart.name] = chart
-    return list(kept.values())
+def _chart_of(bench: Mapping[str, Any], cells: Sequence[Cell]) -> Chart:
+    """A ratio comes from paired rounds. So a copy with a ratio gets libc's rate times that. Its own
+    measured rate is of different rounds, and could contradict the ratio."""
+    rates: dict[str, dict[int, float]] = {copy["name"]: {} for copy in bench["copies"]}
+    ratios: dict[str, dict[int, Ratio]] = {}
+    for cell in sorted(cells, key=lambda cell: cell["size"]):
+        size, copies = cell["size"], cell["copies"]
+        for name, timing in copies.items():
+            ratio = timing["ratio"]
+            paired = copies.get(LIBC) if ratio else None
+            rate = size / (paired or timing)["ns"]
+            rates.setdefault(name, {})[size] = rate * ratio.median if paired else rate
+            if ratio:
+                ratios.setdefault(name, {})[size] = ratio
+    return Chart(
+        suite=cells[0]["suite"],
+        workload=cells[0]["workload"],
+        threads=cells[0]["threads"],
+        rates={name: by_size for name, by_size in rates.items() if by_size},
+        ratios=ratios,
+        floor={cell["size"]: cell["noise_floor"] for cell in cells},
+        threaded=marked(bench, "threaded"),
+        ours=marked(bench, "ours"),
+    )
 
 
 def _of_profile(profile: Profile) -> list[Chart]:
     charts = []
     for workload in WORKLOADS:
-        ours: dict[int, Point] = {}
-        libc: dict[int, Point] = {}
+        rates: dict[str, dict[int, float]] = {ROUTINE: {}, LIBC: {}}
+        ratios: dict[int, Ratio] = {}
         floor: dict[int, Ratio] = {}
         for one in profile.of("pipelines"):
             ratio = ratio_of(one.timing(workload).get("ratio"))
             paired = one.rate(workload, "libc_ns")
-            rate = paired * ratio.median if paired and ratio else one.rate(workload)
-            if rate or ratio:
-                ours[one.size] = Point(rate, ratio)
+            if rate := paired * ratio.median if paired and ratio else one.rate(workload):
+                rates[ROUTINE][one.size] = rate
             if paired:
-                libc[one.size] = Point(paired, None)
+                rates[LIBC][one.size] = paired
+            if ratio:
+                ratios[one.size] = ratio
             if noise := ratio_of(one.evidence.get("noise_floor", {}).get(workload)):
                 floor[one.size] = noise
-        if ours:
-            copies = {ROUTINE: ours, **({LIBC: libc} if libc else {})}
-            charts.append(Chart("sizes", workload, 1, copies, floor))
+        if rates[ROUTINE] or ratios:
+            drawn = {name: by_size for name, by_size in rates.items() if by_size}
+            charts.append(Chart("sizes", workload, 1, drawn, {ROUTINE: ratios}, floor))
     return charts

@@ -85,16 +85,10 @@ class Picture:
     figure: Figure
     table: Table | None = None
 
-    def svg(self) -> bytes:
-        """The same figure gives the same bytes."""
-        return self._rendered("svg", {"Date": None, "Creator": None})
-
-    def png(self) -> bytes:
-        """The same figure gives the same bytes, with one version of matplotlib."""
-        return self._rendered("png", {"Software": None})
-
-    def _rendered(self, form: str, metadata: Mapping[str, Any]) -> bytes:
-        file = io.BytesIO()
+    def rendered(self, form: str) -> bytes:
+        """As svg or png. The same figure gives the same bytes, with one version of matplotlib."""
+        unsaid = {"svg": ("Date", "Creator"), "png": ("Software",)}[form]
+        file, metadata = io.BytesIO(), dict.fromkeys(unsaid)
         self.figure.savefig(file, format=form, dpi=150, metadata=metadata, facecolor="white")
         return file.getvalue()
 
@@ -219,18 +213,12 @@ def mark_caches(axes: Axes, machine: Mapping[str, Any]) -> None:
 
 
 def cache_sizes(machine: Mapping[str, Any]) -> list[tuple[str, int]]:
-    """Name and bytes of the caches that hold data, nearest first."""
+    """Name and bytes of the caches that hold data, nearest first. Only a profile's are checked."""
     caches = machine.get("caches")
-    found = {}
+    found: dict[str, int] = {}
     for cache in caches if isinstance(caches, list) else ():
-        if not isinstance(cache, dict):
-            continue
-        level, size = cache.get("level"), cache.get("bytes")
-        if (
-            type(level) is int
-            and type(size) is int
-            and size > 0
-            and cache.get("type") != "instruction"
-        ):
+        one = cache if isinstance(cache, dict) else {}
+        level, size, kind = map(one.get, ("level", "bytes", "type"))
+        if type(level) is int and type(size) is int and size > 0 and kind != "instruction":
             found.setdefault(f"L{level}", size)
     return sorted(found.items())

@@ -3,17 +3,17 @@ pictures."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from ..figures import duration_text
 from ..profile import Profile
 from ..render import human_size, what_is_missing
 from ..spaces.kinds import MEMCPY
-from .bench import ROUTINE, Cell, cells_of, marked
 from .inputs import Inputs
 from .program import proof_finding, said_by
 from .sample_log import SampleLog
+from .series import ROUTINE, Cell, cells_of, marked
 from .style import cache_sizes
 
 MOST_LOSSES = 6  # of an exam, in a sentence
@@ -31,36 +31,31 @@ DISTURBANCES = {
 def machine_facts(machine: Mapping[str, Any]) -> list[tuple[str, str]]:
     """The facts that decide how fast this machine copies; unknown ones are left out."""
     cpu = machine.get("cpu") if isinstance(machine.get("cpu"), dict) else {}
-    model = ", ".join(
-        f"{name} {cpu[name]}" for name in ("family", "model", "stepping") if name in cpu
-    )
-    caches = ", ".join(f"{name} {human_size(size)}" for name, size in cache_sizes(machine))
     thresholds = machine.get("libc_thresholds")
-    if not isinstance(thresholds, dict):
-        thresholds = {}
-    features = cpu.get("features", [])
-    memory = machine.get("memory_bytes")
-    facts = [
-        ("Processor", cpu.get("brand")),
-        ("Which is", model),
-        ("CPUs", machine.get("cpus")),
-        ("Caches of data", caches),
-        ("Memory", f"{memory / 2**30:.1f} GiB" if isinstance(memory, (int, float)) else None),
-        ("Memory modules", _modules(machine.get("memory"))),
-        ("Huge pages", machine.get("huge_pages")),
-        ("Those below 2 MiB", machine.get("smaller_huge_pages")),
-        ("Hypervisor", machine.get("hypervisor")),
-        ("Kernel", machine.get("kernel")),
-        ("C library", machine.get("libc")),
-        ("Its thresholds", ", ".join(f"{k} {v}" for k, v in thresholds.items())),
-        ("Frequency governor", machine.get("governor")),
-        (
-            "Vector features",
-            ", ".join(f for f in features if str(f).startswith(("avx", "sse", "asimd", "sve"))),
-        ),
-        ("Fingerprint", machine.get("fingerprint")),
+    thresholds = thresholds if isinstance(thresholds, dict) else {}
+    vectors = [
+        f for f in cpu.get("features", []) if str(f).startswith(("avx", "sse", "asimd", "sve"))
     ]
-    return [(name, str(value)) for name, value in facts if value]
+    model = [f"{name} {cpu[name]}" for name in ("family", "model", "stepping") if name in cpu]
+    memory = machine.get("memory_bytes")
+    facts = {
+        "Processor": cpu.get("brand"),
+        "Which is": ", ".join(model),
+        "CPUs": machine.get("cpus"),
+        "Caches of data": ", ".join(f"{n} {human_size(size)}" for n, size in cache_sizes(machine)),
+        "Memory": f"{memory / 2**30:.1f} GiB" if isinstance(memory, (int, float)) else None,
+        "Memory modules": _modules(machine.get("memory")),
+        "Huge pages": machine.get("huge_pages"),
+        "Those below 2 MiB": machine.get("smaller_huge_pages"),
+        "Hypervisor": machine.get("hypervisor"),
+        "Kernel": machine.get("kernel"),
+        "C library": machine.get("libc"),
+        "Its thresholds": ", ".join(f"{k} {v}" for k, v in thresholds.items()),
+        "Frequency governor": machine.get("governor"),
+        "Vector features": ", ".join(vectors),
+        "Fingerprint": machine.get("fingerprint"),
+    }
+    return [(name, str(value)) for name, value in facts.items() if value]
 
 
 def _modules(memory: Any) -> str | None:
@@ -79,23 +74,24 @@ def _modules(memory: Any) -> str | None:
 
 def findings(inputs: Inputs) -> list[str]:
     """The sentences at the beginning."""
-    sentences = [f"Warning: {doubt}." for doubt in inputs.doubts]
-    sentences += _losses(inputs)
+    return [f"Warning: {doubt}." for doubt in inputs.doubts] + [*_findings(inputs)]
+
+
+def _findings(inputs: Inputs) -> Iterator[str]:
+    yield from _losses(inputs)
     if inputs.trial is not None:
-        sentences += said_by(inputs.trial)
+        yield from said_by(inputs.trial)
     if inputs.bench is not None:
-        sentences += _bench_findings(inputs.bench)
+        yield from _bench_findings(inputs.bench)
     if inputs.proof is not None:
-        sentences += [f"{proof_finding(inputs.proof)}.", *inputs.proof["said"]]
+        yield f"{proof_finding(inputs.proof)}."
+        yield from inputs.proof["said"]
     if inputs.bench is not None and inputs.profile is None and inputs.log is None:
-        sentences.append("Only bench results were given: nothing of the search is shown.")
+        yield "Only bench results were given: nothing of the search is shown."
     if inputs.log is not None and not inputs.log.finished:
-        sentences.append(progress(inputs.log))
+        yield progress(inputs.log)
     if inputs.profile is not None and not inputs.profile.machine:
-        sentences.append(
-            "The profile names no machine, so nothing shows that it is of the measured one."
-        )
-    return sentences
+        yield "The profile names no machine, so nothing shows that it is of the measured one."
 
 
 def losses_of(inputs: Inputs) -> list[Mapping[str, Any]]:
@@ -106,60 +102,63 @@ def losses_of(inputs: Inputs) -> list[Mapping[str, Any]]:
     return sorted(losses, key=lambda loss: loss["ratio"]["median"])
 
 
-def _losses(inputs: Inputs) -> list[str]:
+def _losses(inputs: Inputs) -> Iterator[str]:
     losses = losses_of(inputs)
-    if not losses:
-        return []
     told = [
         f"{loss['workload']} {human_size(loss['size']) if loss['size'] else 'mixed sizes'} "
         f"{loss['ratio']['median']:.2f}"
         for loss in losses[:MOST_LOSSES]
     ]
     more = f" and {len(losses) - len(told)} more" if len(losses) > len(told) else ""
-    return [
-        "At the end of the search the compiled routine was slower than libc or a reference in "
-        f"{len(losses)} {'cell' if len(losses) == 1 else 'cells'}: {', '.join(told)}{more} (of the "
-        "other's speed)."
-    ]
+    if losses:
+        yield (
+            "At the end of the search the compiled routine was slower than libc or a reference in "
+            f"{len(losses)} {'cell' if len(losses) == 1 else 'cells'}: {', '.join(told)}{more} (of "
+            "the other's speed)."
+        )
 
 
 def standing(cell: Cell, apart: Collection[str] = ()) -> tuple[float, bool] | None:
     """The routine's ratio to libc in a cell, and whether it is the best copy there, or as good
     within the noise floor. None if it was not timed. Copies that stand `apart` do not compete."""
-    ours = cell.copies.get(ROUTINE)
-    if ours is None or ours.ratio is None:
+    ours = cell["copies"].get(ROUTINE, {}).get("ratio")
+    if ours is None:
         return None
-    noise = max(1.0, cell.noise_floor.high, 1 / cell.noise_floor.low)
+    noise = max(1.0, cell["noise_floor"].high, 1 / cell["noise_floor"].low)
     rivals = [
-        timing for name, timing in cell.copies.items() if name != ROUTINE and name not in apart
+        timing["versus"]
+        for name, timing in cell["copies"].items()
+        if name != ROUTINE and name not in apart
     ]
-    return ours.ratio.median, not any(r.versus and r.versus.low > noise for r in rivals)
+    return ours.median, not any(versus and versus.low > noise for versus in rivals)
 
 
-def _bench_findings(bench: Mapping[str, Any]) -> list[str]:
+def _bench_findings(bench: Mapping[str, Any]) -> Iterator[str]:
     apart = marked(bench, "threaded") | marked(bench, "ours")
     stood = [(cell, s) for cell in cells_of(bench) if (s := standing(cell, apart)) is not None]
     if not stood:
-        return ["The bench results have no figures of asterope against libc."]
-    first = sum(1 for _, (_, leads) in stood if leads)
-    slower = sum(1 for cell, _ in stood if cell.copies[ROUTINE].ratio.high < cell.noise_floor.low)
+        yield "The bench results have no figures of asterope against libc."
+        return
+    first = sum(leads for _, (_, leads) in stood)
+    slower = sum(c["copies"][ROUTINE]["ratio"].high < c["noise_floor"].low for c, _ in stood)
     worst, (least, _) = min(stood, key=lambda both: both[1][0])
-    peers = sum(1 for copy in bench["copies"] if copy["name"] not in apart - {ROUTINE})
+    peers = sum(copy["name"] not in apart - {ROUTINE} for copy in bench["copies"])
     copies = bench["operation"] == MEMCPY
     function = "" if copies else f"'s {bench['operation']}"
     rivals = "copies on one thread" if copies else "that were timed"
-    sentences = [
+    yield (
         f"asterope{function} is the best of {peers} {rivals}, or as good as the best within the "
-        f"noise, in {first} of {len(stood)} cells ({100 * first / len(stood):.0f} %).",
-        f"Against libc it does worst in {worst.suite} {worst.workload} {worst.label}: "
-        f"{least:.2f} x libc. It is slower beyond the noise in {slower} of {len(stood)} cells.",
-    ]
+        f"noise, in {first} of {len(stood)} cells ({100 * first / len(stood):.0f} %)."
+    )
+    yield (
+        f"Against libc it does worst in {worst['suite']} {worst['workload']} {worst['label']}: "
+        f"{least:.2f} x libc. It is slower beyond the noise in {slower} of {len(stood)} cells."
+    )
     if not bench["complete"]:
-        sentences.append("The bench was stopped: these are the cells that it got to.")
+        yield "The bench was stopped: these are the cells that it got to."
     if bench["left_out"]:
         reasons = "; ".join(f"{copy['name']} ({copy['reason']})" for copy in bench["left_out"])
-        sentences.append(f"Left out: {reasons}.")
-    return sentences
+        yield f"Left out: {reasons}."
 
 
 def progress(log: SampleLog) -> str:
@@ -175,49 +174,41 @@ def progress(log: SampleLog) -> str:
 
 def search_facts(inputs: Inputs) -> list[str]:
     """How the winners were found, and how far to trust them."""
-    sentences = []
-    if inputs.profile is not None:
-        sentences += _profile_sentences(inputs.profile)
-    if inputs.log is not None:
-        sentences += _log_sentences(inputs.log, inputs.profile)
-    return sentences
+    profile, log = inputs.profile, inputs.log
+    return [
+        *(_profile_sentences(profile) if profile is not None else ()),
+        *(_log_sentences(log, profile) if log is not None else ()),
+    ]
 
 
-def _profile_sentences(profile: Profile) -> list[str]:
+def _profile_sentences(profile: Profile) -> Iterator[str]:
     search = profile.search
-    sentences = []
     if profile.source:
-        sentences.append(f"Where the profile comes from: {profile.source}.")
+        yield f"Where the profile comes from: {profile.source}."
     if search:
         samples = f", {search['trials']:,} samples" if "trials" in search else ""
         took = f" in {duration_text(search['seconds'])}" if "seconds" in search else ""
         cpu = f" on CPU {search['cpu']}" if "cpu" in search else ""
-        sentences.append(
+        yield (
             f"A {search['rigor']} search of the {search['space']} space for the workload "
             f"{search['workload']}{samples}{took}{cpu}, ended {search['finished']}."
         )
     if not profile.complete:
-        sentences.append(f"The profile is incomplete: {what_is_missing(profile)}.")
-    sentences += _noise_sentences(search)
-    sentences += _proof_sentences(profile)
+        yield f"The profile is incomplete: {what_is_missing(profile)}."
+    if noise := search.get("noise"):
+        kinds = _by_kind(noise.get("disturbed", {}))
+        yield (
+            f"{noise.get('rounds', 0):,} rounds were timed. {noise.get('repeated', 0):,} were "
+            f"disturbed and timed again, {noise.get('kept', 0):,} were disturbed and count all the "
+            "same." + (f" By kind, a round may be in several: {kinds}." if kinds else "")
+        )
+    elif search:
+        yield "The profile does not say what disturbed the search."
+    yield from _proof_sentences(profile)
     if search.get("invalid"):
-        n = len(search["invalid"])
-        sentences.append(f"{n} candidates copied wrongly and were never timed.")
-    sentences += [f"Warning of the search: {warning}" for warning in search.get("warnings", ())]
-    return sentences
-
-
-def _noise_sentences(search: Mapping[str, Any]) -> list[str]:
-    noise = search.get("noise")
-    if not noise:
-        return ["The profile does not say what disturbed the search."] if search else []
-    rounds = noise.get("rounds", 0)
-    kinds = _by_kind(noise.get("disturbed", {}))
-    return [
-        f"{rounds:,} rounds were timed. {noise.get('repeated', 0):,} were disturbed and timed "
-        f"again, {noise.get('kept', 0):,} were disturbed and count all the same."
-        + (f" By kind, a round may be in several: {kinds}." if kinds else "")
-    ]
+        yield f"{len(search['invalid'])} candidates copied wrongly and were never timed."
+    for warning in search.get("warnings", ()):
+        yield f"Warning of the search: {warning}"
 
 
 def _by_kind(disturbances: Mapping[str, int]) -> str:
@@ -228,45 +219,41 @@ def _by_kind(disturbances: Mapping[str, int]) -> str:
     )
 
 
-def _proof_sentences(profile: Profile) -> list[str]:
-    sentences = []
-    floors = [
+def _proof_sentences(profile: Profile) -> Iterator[str]:
+    evidence = [one.evidence for one in profile.of("pipelines")]
+    floors = sorted(
         max(ratio["high"], 1 / ratio["low"] if ratio["low"] > 0 else 1)
-        for choice in profile.of("pipelines")
-        for ratio in choice.evidence.get("noise_floor", {}).values()
-    ]
+        for one in evidence
+        for ratio in one.get("noise_floor", {}).values()
+    )
     if floors:
-        floors.sort()
-        sentences.append(
+        yield (
             "libc against itself, in the run-offs: within "
             f"{100 * (floors[len(floors) // 2] - 1):.1f} % in half of the cells, "
             f"{100 * (floors[-1] - 1):.0f} % at worst. A ratio or a lead inside that is noise."
         )
-    proofs = [one.evidence["proof"] for one in profile.of("pipelines") if "proof" in one.evidence]
+    proofs = [one["proof"] for one in evidence if "proof" in one]
     if proofs:
-        sure = sum(1 for proof in proofs if proof["lead"]["low"] > 1)
-        tied = sum(1 for proof in proofs if proof["ties"])
-        sentences.append(
+        sure = sum(proof["lead"]["low"] > 1 for proof in proofs)
+        tied = sum(bool(proof["ties"]) for proof in proofs)
+        yield (
             f"Of {len(proofs)} winners {sure} lead beyond doubt (95 %), {tied} have others that "
             "are as good within the noise: their order says little about the machine."
         )
-    return sentences
 
 
-def _log_sentences(log: SampleLog, profile: Profile | None) -> list[str]:
-    sentences = [
+def _log_sentences(log: SampleLog, profile: Profile | None) -> Iterator[str]:
+    yield (
         f"The sample log has {log.samples:,} samples of {len(log.tuples):,} candidates at "
         f"{len(log.sizes)} sizes."
-    ]
+    )
     if log.hits:
-        kinds = _by_kind(dict(sorted(log.hits.items())))
-        sentences.append(f"Disturbed rounds in it, by kind: {kinds}.")
+        yield f"Disturbed rounds in it, by kind: {_by_kind(dict(sorted(log.hits.items())))}."
     if log.resumed:
-        sentences.append(f"The run was cut off and resumed {log.resumed} times.")
+        yield f"The run was cut off and resumed {log.resumed} times."
     started = log.header.get("started")
     if profile is not None and profile.search and started != profile.search.get("started"):
-        sentences.append(
+        yield (
             f"The log is of another run (begun {started}) than the profile "
             f"(begun {profile.search.get('started', 'at an unknown time')}), on the same machine."
         )
-    return sentences

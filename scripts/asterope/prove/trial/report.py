@@ -16,9 +16,8 @@ from ...command_line import DONE, STALE, show
 from ...faults import Failure, one_line
 from ...modes import two_modes
 from ...place_map import WAYS, MappedPlace, counted, text_of
-from ...record.lines import told_apart
 from ...record.others import AGAINST, own_copies
-from ...record.symbols import build_id_of, name_functions
+from ...record.symbols import build_id_of, name_functions, told_apart
 from ..options import UNTOLD
 from . import trial_words
 from .blocks import LIBC_AGAIN, ROUTINE, Place

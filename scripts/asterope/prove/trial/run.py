@@ -14,9 +14,8 @@ from pathlib import Path
 from ...faults import Failure
 from ...preload_link import preloadable
 from ...program import Called, Program
-from ...record.descendants import Descendants
+from ...record.descendants import Descendants, Pace
 from ...record.others import why_no_verdict
-from ...record.pace import Pace
 from ...record.pool import own_cpu_seconds
 from ...record.raw import RawError, left_files, read_process
 from ...record.recorder import admit_other_users, closed_to_others, place_for_files

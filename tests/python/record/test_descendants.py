@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from asterope.record.pace import FIRST, GROWTH, LAST, Pace
+from asterope.record.descendants import FIRST, GROWTH, LAST, Pace
 
 
 def look_until(pace: Pace, end: float, takes: float = 0.0) -> list[float]:
