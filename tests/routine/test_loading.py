@@ -8,12 +8,11 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-from architectures import X86_64, build_preload
+from architectures import X86_64, build_preload, sampled
 from asterope.spaces.probes import PROBES, SensingCopy
 from asterope.spaces.x86_64.pipelines import Tuple
 from copy_programs import FUNCTIONS, REPOSITORY, Aliased, Intervals, render, run, shares_json
 from dispatch_machines import FLAVOURS, MACHINES, render_profiles, write_profiles
-from sampling import sampled
 from test_memcpy_mt import SHARES
 from test_sensing import need_counter
 

@@ -7,12 +7,11 @@ from difflib import SequenceMatcher
 from pathlib import Path
 
 import pytest
-from architectures import X86_64, Architecture, each
+from architectures import X86_64, Architecture, each, sampled
 from asterope.render import render_candidates
 from asterope.spaces.probes import PROBES, PROBES_OF_SETS
 from copy_programs import REPOSITORY, need, output_of, render, run
 from disassembly import disassemble
-from sampling import sampled
 from test_sensing import INTERVALS, sensing_parts, with_clock
 
 FIRST_PROBE = {
