@@ -148,7 +148,6 @@ static bool check_emulated(const struct copy_subject* subject, const struct aste
 
 /* Whether the variant passed; prints the verdict. */
 static bool check(const struct asterope_variant* v, size_t non_temporal_step, size_t other_step) {
-    if (!can_run(v->name, v->needs)) return true;
     const bool writes = value_of(v, "pw") != 0;
     const int farthest = asterope_distances[asterope_distance_count - 1];
     const int farthest_write = asterope_write_distances[asterope_write_distance_count - 1];
@@ -220,7 +219,6 @@ enum { EACH_SIZE = 64 };
 
 /* A small copy, or a small set, of which every size meets every offset. */
 static bool check_small(const struct asterope_copy* v, bool sets) {
-    if (!can_run(v->name, v->needs)) return true;
     const struct copy_subject subject = {
         .name = v->name,
         .copy = call_small,
@@ -248,7 +246,6 @@ static bool check_small(const struct asterope_copy* v, bool sets) {
 /* Copies for aliasing and for overlapping buffers, without distances and small sizes.
  * Source and destination begin alike, so half of the offsets make them alias. */
 static bool check_large(const struct asterope_copy* v, const struct asterope_kind* kind) {
-    if (!can_run(v->name, v->needs)) return true;
     const struct copy_subject subject = {.name = v->name, .copy = v->copy, .minimum = kind->least};
     const struct copy_plan plan = {
         .function = (void (*)(void))v->copy,
@@ -263,7 +260,6 @@ static bool check_large(const struct asterope_copy* v, const struct asterope_kin
 
 /* Every size meets every offset: where the source would begin does not matter. */
 static bool check_set(const struct asterope_variant* v) {
-    if (!can_run(v->name, v->needs)) return true;
     const struct copy_subject subject = {
         .name = v->name,
         .copy = v->copy,
@@ -305,7 +301,7 @@ static bool check_huge_pages(const struct asterope_variant* v, bool sets) {
     static unsigned char source[sizeof area], made[sizeof area];
     enum { MARGIN = 64 };
     const bool down = strstr(v->name, " down") != NULL; /* begins at the ends anyway */
-    if (down || !can_run(v->name, v->needs) || emulated != NULL) return true;
+    if (down || emulated != NULL) return true;
     bool ends = true, right = true;
     if (source[0] == 0) fill_randomly(source, sizeof source, 1);
     for (size_t c = 0; c < COUNT_OF(cases); ++c) {
@@ -345,8 +341,8 @@ int main(int argc, char** argv) {
     for (int sets = 0; sets < 2; ++sets) {
         const struct asterope_space* const space = sets ? &asterope_sets : &asterope_copies;
         for (size_t i = 0; i < space->variant_count; ++i, fflush(stdout)) {
-            if (number++ % share[1] != share[0]) continue;
             const struct asterope_variant* const v = &space->variants[i];
+            if (number++ % share[1] != share[0] || !can_run(v->name, v->needs)) continue;
             right &= huge_pages ? check_huge_pages(v, sets)
                      : sets     ? check_set(v)
                                 : check(v, step, other_step);
@@ -354,9 +350,9 @@ int main(int argc, char** argv) {
         for (size_t k = 0; k < space->kind_count && !huge_pages; ++k) {
             const struct asterope_kind* const kind = &space->kinds[k];
             for (size_t i = 0; !kind->copies->read && i < kind->count; ++i, fflush(stdout)) {
-                if (number++ % share[1] != share[0]) continue;
-                right &= kind->copies->small ? check_small(&kind->copies[i], sets)
-                                             : check_large(&kind->copies[i], kind);
+                const struct asterope_copy* const v = &kind->copies[i];
+                if (number++ % share[1] != share[0] || !can_run(v->name, v->needs)) continue;
+                right &= v->small ? check_small(v, sets) : check_large(v, kind);
             }
         }
     }
