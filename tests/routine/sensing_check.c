@@ -1,7 +1,7 @@
 /* Checks every probe of the tuner, of copies and of sets. Its sensing copy or set must be right by
  * each of its pipelines, and go on with the one that its ticks tell. It must look where it says.
  *
- * Usage: sensing_check
+ * Usage: sensing_check [NAME...]: these probes alone
  *
  * The probes read no time stamps but those of the clock here: see test_sensing.py.
  *
@@ -361,13 +361,19 @@ static bool makes_right(const struct asterope_copy* probe) {
     return right;
 }
 
-/* Checks all probes of an operation, and tells which are right. */
-static bool check_all(const struct asterope_space* space) {
+static bool is_among(const char* name, char** names) {
+    while (*names && strcmp(*names, name) != 0) ++names;
+    return *names != NULL;
+}
+
+/* Checks all probes of an operation, or those of these names, and tells which are right. */
+static bool check_all(const struct asterope_space* space, char** names) {
     bool all_right = true;
     for (size_t k = 0; k < space->kind_count; ++k) {
         const struct asterope_kind* const kind = &space->kinds[k];
         for (size_t i = 0; kind->copies->read && i < kind->count; ++i) {
             const struct asterope_copy* const probe = &kind->copies[i];
+            if (*names && !is_among(probe->name, names)) continue;
             print_pages(probe);
             const bool heeds = sets || ways_of(probe) == 4;
             bool right = goes_on(probe);
@@ -383,13 +389,13 @@ static bool check_all(const struct asterope_space* space) {
     return all_right;
 }
 
-int main(void) {
+int main(UNUSED int argc, char** argv) {
     /* All calls come from the middle of 64 KiB of the stack. Each such stretch has call sites of
      * its own. */
     *(volatile char*)__builtin_alloca((size_t)__builtin_frame_address(0) % 65536 + 32768) = 0;
     copy_check_start((1 << 20) + 64);
-    const bool copies_right = check_all(&asterope_copies);
+    const bool copies_right = check_all(&asterope_copies, argv + 1);
     sets = true;
     copy_check_byte(BYTE);
-    return check_all(&asterope_sets) && copies_right ? 0 : 1;
+    return check_all(&asterope_sets, argv + 1) && copies_right ? 0 : 1;
 }

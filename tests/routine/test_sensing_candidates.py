@@ -147,7 +147,8 @@ FAULTS = {
 @each(FAULTS)
 def test_wrong_sensing_is_reported(tmp_path, objects, arch, case):
     before, after, *said = case
-    done = run(*arch.on(), sensing_check(arch, tmp_path, objects, before, after))
+    program = sensing_check(arch, tmp_path, objects, before, after)
+    done = run(*arch.on(), program, *said[::2])
     assert done.returncode == 1
     for probe, message in zip(said[::2], said[1::2]):
         assert re.search(rf"^FAIL {probe}: .*{message}", done.stdout, re.MULTILINE), done.stdout
