@@ -14,18 +14,20 @@ from typing import Any
 
 import pytest
 from command_errors import finished, only_error_of, python_settings, read_json
-from copy_programs import compiled
-from process_families import BY_SHELL, FAMILIES, PROGRAM, SHELLS_DIFFER
 from recorded_programs import copies_in, read_recording
+
+# Of record_check.
+FAMILIES = (
+    *("foreground", "raw_exit", "restricted", "execve", "vfork", "fork", "other_user"),
+    *("background", "threads", "posix_spawn", "killed"),
+)
+# Each is started by itself, and by a shell that waits for it.
+BY_SHELL = {"alone": "{}", "below a shell": "sh -c '{}; exit $?'"}
+# These ends and beginnings a shell has shown in another light than the rest.
+SHELLS_DIFFER = ("raw_exit", "restricted", "background", "killed")
 
 COUNT = 60_000
 SANDBOX = "a program restricts its system calls, after which new places were not tried: prove it "
-
-
-@pytest.fixture(scope="module")
-def family(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("families")
-    return compiled(folder / "family", PROGRAM, "-O1", "-fno-builtin", "-pthread")
 
 
 @pytest.fixture
@@ -50,14 +52,14 @@ each_family = pytest.mark.parametrize(
 
 
 @pytest.fixture
-def started(family: Path, open_folder: Path):
+def started(check: Path, open_folder: Path):
     program = open_folder / "family"
-    shutil.copy(family, program)
+    shutil.copy(check, program)
 
     def command(how: str, shell: str, count: int = COUNT) -> list[str]:
         if how == "other_user" and os.geteuid() != 0:
             pytest.skip("only root becomes another user")
-        return shlex.split(BY_SHELL[shell].format(f"{program} {how} {count}"))
+        return shlex.split(BY_SHELL[shell].format(f"{program} family {how} {count}"))
 
     return command
 

@@ -97,23 +97,87 @@ static void children(long calls) {
     copies(16 * scale, calls);
 }
 
-/* CALLS of 16 bytes, then this program again, in turn by vfork and exec, posix_spawn, exec. */
-static void exec_itself(char* self, char* calls) {
+/* These arguments, by vfork and exec, posix_spawn, or exec. */
+static void begin_anew(const char* how, char** again) {
     extern char** environ;
+    pid_t child = 0;
+    if (strcmp(how, "posix_spawn") == 0) {
+        if (posix_spawn(&child, again[0], NULL, NULL, again, environ)) fail("no child");
+    } else if (strcmp(how, "execve") == 0 || (child = vfork()) == 0) {
+        execv(again[0], again);
+        _exit(1);
+    }
+    wait_for(child);
+}
+
+/* CALLS of 16 bytes, then this program again, in all these ways. */
+static void exec_itself(char* self, char* calls) {
     char bytes[20];
     snprintf(bytes, sizeof bytes, "%zu", 32 * scale);
     copies(16 * scale, atol(calls));
     char* again[] = {self, "copies", bytes, calls, NULL};
-    pid_t child = vfork();
-    if (child == 0) {
-        execv(self, again);
-        _exit(1);
+    begin_anew("vfork", again);
+    begin_anew("posix_spawn", again);
+    begin_anew("execve", again);
+}
+
+static void* half(void* calls) {
+    static __thread unsigned char here[8192];
+    for (long i = *(long*)calls / 2; i > 0; --i) copy_into(here, sizeof here);
+    return NULL;
+}
+
+/* The command ends when it has copied, and it goes on. */
+static void in_background(long calls) {
+    int ends[2];
+    char done = 0;
+    if (pipe(ends)) fail("no pipe");
+    if (fork() != 0) {
+        if (read(ends[0], &done, 1) != 1) fail("it ended");
+        return;
     }
-    wait_for(child);
-    if (posix_spawn(&child, self, NULL, NULL, again, environ)) fail("no child");
-    wait_for(child);
-    execv(self, again);
-    fail("no exec");
+    setsid();
+    const int none = open("/dev/null", O_RDWR);
+    for (int i = 0; i < 3; ++i) dup2(none, i);
+    copies(8192, calls);
+    if (write(ends[1], &done, 1) != 1) fail("nobody waits");
+    alarm(60);
+    pause();
+}
+
+/* HOW CALLS: so many copies of 8 KiB, in this process or in one that it becomes or starts: see
+ * tests/python/test_process_families.py. */
+static void family(const char* how, char* self, char* calls) {
+    static const char* const anew[] = {"execve", "vfork", "posix_spawn"};
+    char* again[] = {self, "copies", "8192", calls, NULL};
+    long count = atol(calls);
+    pthread_t other;
+    for (size_t i = 0; i < sizeof anew / sizeof anew[0]; ++i) {
+        if (strcmp(how, anew[i]) == 0) {
+            begin_anew(how, again);
+            return;
+        }
+    }
+    if (strcmp(how, "fork") == 0) {
+        copy_in_child(8192, count);
+    } else if (strcmp(how, "killed") == 0) { /* nothing is done at its end */
+        int status;
+        if (fork() == 0) {
+            copies(8192, count);
+            raise(SIGKILL);
+        }
+        if (wait(&status) < 0 || !WIFSIGNALED(status)) fail("it was not killed");
+    } else if (strcmp(how, "background") == 0) {
+        in_background(count);
+    } else if (strcmp(how, "threads") == 0) {
+        if (pthread_create(&other, NULL, half, &count)) fail("no thread");
+        half(&count);
+        pthread_join(other, NULL);
+    } else {
+        give_up(how);
+        copies(8192, count);
+        if (strcmp(how, "raw_exit") == 0) end_without_libc();
+    }
 }
 
 /* --- Signals --- */
@@ -354,6 +418,7 @@ int main(int argc, char** argv) {
     SITUATION("places", (places(), 0))
     SITUATION("until_told", (until_told(), 0))
     SITUATION("end", (end_early(word, second), 0))
+    SITUATION("family", (family(word, self, argc > 3 ? argv[3] : ""), 0))
     fprintf(stderr, "no such situation\n");
     return 2;
 }

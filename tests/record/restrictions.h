@@ -1,7 +1,8 @@
-/* How record_check's program takes rights away from itself: system calls, files, its root, the time
- * stamp. */
+/* How the recorder's programs take rights away from themselves: system calls, files, their root,
+ * their user, the time stamp. And how some end. */
 #pragma once
 
+#include <grp.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <stddef.h>
@@ -64,8 +65,9 @@ static void probe(const char* how) {
     if (result != -1) _exit(1);
 }
 
-/* HOW: "calls", "calls_directly", "strict", which forbids the time stamp, too, "stamp", "rights";
- * and of what a file needs, "root", "files", "size". */
+/* HOW: "calls", "calls_directly", "strict", which forbids the time stamp, too, "stamp", "rights",
+ * "other_user"; "restricted", by a filter that allows all calls; and of what a file needs, "root",
+ * "files", "size". */
 static void give_up(const char* how) {
     const struct rlimit none = {0, 0}, three = {3, 3};
     int failed = 0;
@@ -74,8 +76,21 @@ static void give_up(const char* how) {
     if (strcmp(how, "stamp") == 0) failed = prctl(PR_SET_TSC, PR_TSC_SIGSEGV, 0, 0, 0);
     if (strcmp(how, "rights") == 0)
         failed = getuid() || chroot("/tmp") || setgid(65534) || setuid(65534);
+    if (strcmp(how, "other_user") == 0)
+        failed = setgroups(0, NULL) || setgid(65534) || setuid(65534);
+    if (strcmp(how, "restricted") == 0) restrict_calls(NULL, 0, 0, 0);
     if (strcmp(how, "root") == 0) failed = chroot("/proc");
     if (strcmp(how, "files") == 0) failed = setrlimit(RLIMIT_NOFILE, &three);
     if (strcmp(how, "size") == 0) failed = setrlimit(RLIMIT_FSIZE, &none);
     if (failed) _exit(CANNOT);
+}
+
+/* As Go's programs end. */
+static void end_without_libc(void) {
+#if defined __x86_64__
+    __asm__ volatile("syscall" : : "a"(231L), "D"(0L) : "rcx", "r11", "memory");
+#elif defined __aarch64__
+    register long call __asm__("x8") = 94, code __asm__("x0") = 0;
+    __asm__ volatile("svc 0" : : "r"(call), "r"(code) : "memory");
+#endif
 }

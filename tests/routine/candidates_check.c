@@ -1,7 +1,8 @@
 /* Checks that every candidate of the tuner, pipeline or small copy, copies or sets right, or says
  * why this CPU cannot run it.
  *
- * Usage: candidates_check [--step N] [--other-step N] [--share I,N] [--needs FEATURES]
+ * Usage: candidates_check [--step N] [--other-step N] [--share I,N] [--huge-pages 1]
+ *                         [--needs FEATURES]
  *
  *   --step   Thins the grid of sizes and offsets for non-temporal stores, see copy_plan's offsets
  *            (default 1). A check of the bytes they wrote has to wait for the memory.
@@ -11,6 +12,8 @@
  *   --share  Checks every N-th candidate from the I-th on, for N processes side by side. They are
  *            counted in this order: pipelines, small copies, copies for aliasing and for
  *            overlapping buffers, pipelines that set, small sets.
+ *
+ *   --huge-pages  Checks where upward pipelines store first, see check_huge_pages, and no more.
  *
  *   --needs  Checks those alone that need these CPU features.
  *
@@ -23,6 +26,7 @@
 #include "copy_check.h"
 #include "harness.h"
 #include "space/candidates.h"
+#include "watched_memory.h"
 #include OF_ARCHITECTURE(cpu_features.h)
 
 enum { LINE = 64, SMALL = 1024, LARGE = 1 << 20, LARGEST = 64 << 20 };
@@ -144,7 +148,6 @@ static bool check_emulated(const struct copy_subject* subject, const struct aste
 
 /* Whether the variant passed; prints the verdict. */
 static bool check(const struct asterope_variant* v, size_t non_temporal_step, size_t other_step) {
-    if (!can_run(v->name, v->needs)) return true;
     const bool writes = value_of(v, "pw") != 0;
     const int farthest = asterope_distances[asterope_distance_count - 1];
     const int farthest_write = asterope_write_distances[asterope_write_distance_count - 1];
@@ -216,7 +219,6 @@ enum { EACH_SIZE = 64 };
 
 /* A small copy, or a small set, of which every size meets every offset. */
 static bool check_small(const struct asterope_copy* v, bool sets) {
-    if (!can_run(v->name, v->needs)) return true;
     const struct copy_subject subject = {
         .name = v->name,
         .copy = call_small,
@@ -244,7 +246,6 @@ static bool check_small(const struct asterope_copy* v, bool sets) {
 /* Copies for aliasing and for overlapping buffers, without distances and small sizes.
  * Source and destination begin alike, so half of the offsets make them alias. */
 static bool check_large(const struct asterope_copy* v, const struct asterope_kind* kind) {
-    if (!can_run(v->name, v->needs)) return true;
     const struct copy_subject subject = {.name = v->name, .copy = v->copy, .minimum = kind->least};
     const struct copy_plan plan = {
         .function = (void (*)(void))v->copy,
@@ -259,7 +260,6 @@ static bool check_large(const struct asterope_copy* v, const struct asterope_kin
 
 /* Every size meets every offset: where the source would begin does not matter. */
 static bool check_set(const struct asterope_variant* v) {
-    if (!can_run(v->name, v->needs)) return true;
     const struct copy_subject subject = {
         .name = v->name,
         .copy = v->copy,
@@ -279,11 +279,59 @@ static bool check_set(const struct asterope_variant* v) {
     return copy_check_all(&subject, &plan) && copy_check(&subject, &once);
 }
 
+/* --- Huge pages --- */
+
+enum { HUGE = 2 << 20, PAGES = 4, TAIL = 128, LARGEST_BLOCK = 1024, CANARY = 0xA5 };
+
+/* Prints `ends NAME` if the first store to each huge page behind the first one is to its last byte.
+ * Where the destination ends before, that store must be to the first byte of the tail. Else prints
+ * `begins NAME`. Returns whether all bytes are right. */
+static bool check_huge_pages(const struct asterope_variant* v, bool sets) {
+    /* Offset of the destination and of the source, bytes. Blocks of up to 16 lines begin at all
+     * lines before a huge page. */
+    static const size_t cases[][3] = {
+        {64, 3, 2 * (size_t)HUGE},
+        {HUGE - 4096 + 16, 16, 2 * (size_t)HUGE + 5000},
+        {HUGE - 4096 - 64 * 5 + 1, 0, 2 * (size_t)HUGE + 9000},
+        {4096 * 3 + 64 * 7, 64, 3 * (size_t)HUGE + 333},
+        {1000, 99, HUGE},
+        {2 * (size_t)HUGE - 65, 7, HUGE + 5000},
+    };
+    static unsigned char area[PAGES * (size_t)HUGE] __attribute__((aligned(HUGE)));
+    static unsigned char source[sizeof area], made[sizeof area];
+    enum { MARGIN = 64 };
+    const bool down = strstr(v->name, " down") != NULL; /* begins at the ends anyway */
+    if (down || emulated != NULL) return true;
+    bool ends = true, right = true;
+    if (source[0] == 0) fill_randomly(source, sizeof source, 1);
+    for (size_t c = 0; c < COUNT_OF(cases); ++c) {
+        const size_t to = cases[c][0], bytes = cases[c][2], tail = to + bytes - TAIL;
+        const unsigned char* const from = sets ? (unsigned char*)(c * 50) : source + cases[c][1];
+        unsigned char *const at = area + to, *const front = at - MARGIN;
+        memset(made, CANARY, bytes + 2 * MARGIN);
+        memcpy(front, made, MARGIN);
+        memcpy(at + bytes, made, MARGIN);
+        if (sets) memset(made + MARGIN, (int)(c * 50), bytes);
+        if (!sets) memcpy(made + MARGIN, from, bytes);
+        watch(area, HUGE, PAGES, PROT_NONE);
+        right &= v->copy(at, from, bytes, 0) == at;
+        mprotect(area, sizeof area, PROT_READ | PROT_WRITE);
+        right &= memcmp(front, made, bytes + 2 * MARGIN) == 0;
+        for (size_t page = to / HUGE + 1; page * HUGE + LARGEST_BLOCK < tail; ++page) {
+            const size_t last = (page + 1) * HUGE - 1;
+            ends &= watched.first_access[page] == (last < tail ? last : tail);
+        }
+    }
+    printf("%s %s\n", !right ? "FAIL" : ends ? "ends" : "begins", v->name);
+    return right;
+}
+
 int main(int argc, char** argv) {
-    size_t step = 1, other_step = 1, share[2] = {0, 1};
+    size_t step = 1, other_step = 1, share[2] = {0, 1}, huge_pages = 0;
     const struct option options[] = {{"--step", &step, 1, NULL},
                                      {"--other-step", &other_step, 1, NULL},
-                                     {"--share", share, 2, NULL}};
+                                     {"--share", share, 2, NULL},
+                                     {"--huge-pages", &huge_pages, 1, NULL}};
     if (argc > 2 && strcmp(argv[argc - 2], "--needs") == 0) wanted_needs = argv[argc -= 1], --argc;
     read_options(argc, argv, options, COUNT_OF(options));
     copy_check_start(LARGEST + 64);
@@ -293,16 +341,18 @@ int main(int argc, char** argv) {
     for (int sets = 0; sets < 2; ++sets) {
         const struct asterope_space* const space = sets ? &asterope_sets : &asterope_copies;
         for (size_t i = 0; i < space->variant_count; ++i, fflush(stdout)) {
-            if (number++ % share[1] != share[0]) continue;
             const struct asterope_variant* const v = &space->variants[i];
-            right &= sets ? check_set(v) : check(v, step, other_step);
+            if (number++ % share[1] != share[0] || !can_run(v->name, v->needs)) continue;
+            right &= huge_pages ? check_huge_pages(v, sets)
+                     : sets     ? check_set(v)
+                                : check(v, step, other_step);
         }
-        for (size_t k = 0; k < space->kind_count; ++k) {
+        for (size_t k = 0; k < space->kind_count && !huge_pages; ++k) {
             const struct asterope_kind* const kind = &space->kinds[k];
             for (size_t i = 0; !kind->copies->read && i < kind->count; ++i, fflush(stdout)) {
-                if (number++ % share[1] != share[0]) continue;
-                right &= kind->copies->small ? check_small(&kind->copies[i], sets)
-                                             : check_large(&kind->copies[i], kind);
+                const struct asterope_copy* const v = &kind->copies[i];
+                if (number++ % share[1] != share[0] || !can_run(v->name, v->needs)) continue;
+                right &= v->small ? check_small(v, sets) : check_large(v, kind);
             }
         }
     }

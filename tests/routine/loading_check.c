@@ -6,11 +6,9 @@
  * They say whether it must copy overlapping buffers right, and whether it returns the byte behind
  * the copy. THREADED(name) is one that may copy over threads.
  *
- * The routine is linked into the program, or in a library that is loaded by LD_PRELOAD. Then this
- * file is compiled twice. With -DSTEPPER it is a library that is initialised before that one. With
- * -DSTEPPED it is the program, which is linked with the stepper.
+ * The routine is linked into the program, or in a library that is loaded by LD_PRELOAD.
  *
- * 1. An early constructor sets the trap flag, so that the processor raises SIGTRAP behind every
+ * 1. Before any constructor the trap flag is set, so that the processor raises SIGTRAP behind every
  *    instruction, until main is reached. The handler copies all sizes up to LARGEST at each
  *    instruction of the routine's object and wherever the object's variables have changed, else a
  *    few. It records the changes.
@@ -22,16 +20,6 @@
  * Prints some lines `FAIL ...`, or `N steps, N in the object, N changes, N interrupted copies` and
  * `ok`; exits 1 where something failed. */
 #define _GNU_SOURCE
-int finish_loading_check(void);
-
-#ifndef STEPPER
-int main(void) {
-    return finish_loading_check();
-}
-#endif
-
-#ifndef STEPPED
-
 #include <link.h>
 
 #include "harness.h"
@@ -289,7 +277,7 @@ static void* memory(size_t bytes) {
     return or_exit(mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
 }
 
-__attribute__((constructor(101))) static void begin(void) {
+static void begin(void) {
     const stack_t stack = {.ss_sp = memory(1 << 20), .ss_size = 1 << 20};
     size_t words = 0;
     all = memory(sizeof *all);
@@ -307,6 +295,8 @@ __attribute__((constructor(101))) static void begin(void) {
     handle(SIGTRAP, on_step);
     start_stepping();
 }
+
+__attribute__((section(".preinit_array"), used)) static void (*const preinit)(void) = begin;
 
 /* --- Copies that are interrupted --- */
 
@@ -346,7 +336,7 @@ static void step_through_copies(void) {
     all->interrupting = false;
 }
 
-int finish_loading_check(void) {
+int main(void) {
     all->stop = true;
     __asm__ volatile("nop" : : : "memory"); /* traps, and then it is over */
     /* With threads other variables change than those that the constructor sets. */
@@ -357,5 +347,3 @@ int finish_loading_check(void) {
     if (all->fault_count == 0) puts("ok");
     return all->fault_count != 0;
 }
-
-#endif

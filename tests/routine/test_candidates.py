@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from architectures import ARCHITECTURES, Architecture, each, once
+from architectures import ARCHITECTURES, X86_64, Architecture, each, once
 from asterope.render import render_candidates
 from copy_programs import CHECKERS
 
@@ -164,3 +164,23 @@ def test_a_faulty_candidate_is_reported(tmp_path, objects, arch, case):
     output = "\n".join(check(arch, program, able[-1], f"{index},{len(candidates)}"))
     expected = re.escape(f"FAIL {case.name}: {case.said}").replace(r"\.\*", ".*")
     assert re.match(expected, output), output
+
+
+def stores_at_ends(t: object) -> bool:
+    """Whether such a pipeline stores to the end of each further huge page first, if it runs
+    upwards."""
+    plain = (getattr(t, "pi", 1), getattr(t, "pg", 0)) == (1, 0)
+    return t.rt in t.VECTORS and t.lt != "NT" and plain
+
+
+SHARES = {"a sample": "3,11", "all": "0,1"}
+
+
+@each(lambda arch: SHARES, of=X86_64, emulated=False, daily="a sample".__eq__)
+def test_huge_pages_are_stored_to_at_their_ends_first(program, arch, case):
+    lines = check(arch, program(arch), arch.cpus[0], case, "--huge-pages", "1")
+    found = dict(reversed(line.split(" ", 1)) for line in lines if not line.startswith("skip "))
+    variants = (*arch.pipelines.variants(), *arch.set_pipelines.variants())
+    ways = {v.name: "ends" if stores_at_ends(v) else "begins" for v in variants}
+    assert found == {name: ways[name] for name in found}
+    assert {*found.values()} == {"ends", "begins"}

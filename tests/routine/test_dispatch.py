@@ -1,16 +1,32 @@
-"""One file of several machines' profiles: the right one is chosen."""
+"""One file of several machines' profiles: the right one is chosen, before the file is used, however
+it is linked and loaded. The chosen functions are those that the profile has alone."""
 
 from __future__ import annotations
 
+import itertools
+import json
 import os
 import re
+import sys
 import tempfile
 from pathlib import Path
 
 import pytest
-from architectures import WITH_SVE, WITHOUT_SVE, X86_64, each, needs_of, once
-from copy_programs import output_of
+from architectures import (
+    SHORT_VECTORS,
+    WITH_SVE,
+    WITHOUT_SVE,
+    X86_64,
+    Architecture,
+    build_dispatch_check,
+    each,
+    needs_of,
+    once,
+)
+from asterope.spaces.probes import PROBES, SensingCopy
+from copy_programs import SHORT, assert_right, copies_taken, output_of, profile_json, render, run
 from dispatch_machines import (
+    ALL,
     ALL_SAVED,
     ASKED,
     AVX2,
@@ -18,6 +34,9 @@ from dispatch_machines import (
     FLAVOURS,
     KNOWN,
     MACHINES,
+    STREAMED_XMM,
+    XMM,
+    YMM,
     assert_takes,
     build_nearest_check,
     build_which,
@@ -31,6 +50,9 @@ from dispatch_machines import (
     with_profile,
     write_profiles,
 )
+from profile_samples import good_profile, of
+from test_compilers import ADDITIONS, INSTRUMENTED, LEVELS, OF_ARCHITECTURE, TOGETHER
+from test_memcpy_mt import build_check
 
 routine = once(render_machines)  # the file of all MACHINES
 program = once(
@@ -195,3 +217,240 @@ def test_processes_with_more_rights_than_their_user_ignore_the_name(routine, arc
             asked = (program, "asterope_memcpy", 4096, 100)
             out = output_of(*asked, env=with_profile(other), **nobody)
             assert out == f"asterope_{expected}_memcpy\n"
+
+
+# --- However it is linked and loaded --------------------------------------------------------------
+
+
+# Flags that test_compilers lacks.
+FLAGS = ("-O2 -DASTEROPE_NO_IFUNC", "-O2 -Wl,-z,now", "-O2 -fuse-ld=gold")
+OTHERS = (
+    *("musl-gcc -O2", "musl-gcc -O2 -static", "clang -O0", "clang -O3 -flto -fuse-ld=lld"),
+    *("clang -O1 -fsanitize=address", "clang -O2 -fprofile-instr-generate"),
+)
+
+
+def ways_of(arch: Architecture) -> dict[str, tuple[str, ...]]:
+    """Commands and flags: where it is linked otherwise, or calls something as it begins."""
+    flags = (*FLAGS, *LEVELS[::3], *ADDITIONS, *OF_ARCHITECTURE[arch.name], *TOGETHER)
+    ways = [f"{arch.gcc[0]} {way}" for way in (*flags, *INSTRUMENTED)]
+    ways += OTHERS if arch.is_native else ()
+    return {way: tuple(way.split()) for way in ways}
+
+
+def build_chosen(folder: Path, routine: Path, *compiler: object) -> Path:
+    more = (f"-I{routine.parent}", routine, "-Wl,--no-as-needed", *compiler[1:])
+    return X86_64.program(folder, "chosen_check", *more, compiler=compiler[:1])
+
+
+@each(ways_of, one_in=4)
+def test_it_chooses_before_the_first_constructor_however_linked(tmp_path, routine, arch, case):
+    need_asked(arch)
+    arch.need_way(tmp_path, *case)
+    program = build_chosen(tmp_path, routine(arch), *case)
+    for ask in ASKED[arch.name]:
+        out = output_of(*arch.on(), program, cwd=tmp_path, env=with_profile(ask))
+        assert out == f"{ask} {ask}\n"
+
+
+# --- Libraries of x86-64 --------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def several(routine) -> Path:
+    return routine(X86_64)
+
+
+@pytest.fixture(scope="module")
+def avx2() -> None:
+    """Skips where this CPU cannot be told to take the profiles that need no more than AVX2."""
+    if not X86_64.is_native:
+        pytest.skip("needs libraries of x86-64")
+    need_asked(X86_64)
+
+
+with_ifunc_or_without = pytest.mark.parametrize(
+    "flags", [(), ("-DASTEROPE_NO_IFUNC",)], ids=["ifunc", "variable"]
+)
+
+
+@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+@pytest.mark.parametrize("level", ["-O0", "-O3"])
+def test_what_decides_needs_no_relocation(tmp_path, avx2, several, compiler, level):
+    """All but tables that are used later: the loader may ask before it has relocated this file."""
+    X86_64.need_way(tmp_path, compiler)
+    library = tmp_path / "library.so"
+    output_of(compiler, level, "-fPIC", "-shared", "-nostdlib", several, "-o", library)
+    kinds = set(re.findall(r"R_X86_64_\w+", output_of("objdump", "-R", library)))
+    # Relative: the constructor's own, and the description that it sets.
+    assert kinds <= {"R_X86_64_IRELATIVE", "R_X86_64_RELATIVE"}
+    code = output_of("objdump", "-d", "--no-show-raw-insn", library)
+    early = r"asterope_(?:\w+_choose|choose|asked_for|nearest|cpu_has|cpuid|name|secure)"
+    bodies = re.findall(rf"^[0-9a-f]+ <{early}>:\n((?:.+\n)+)", code, re.MULTILINE)
+    assert len(bodies) >= 4
+    assert not re.search(r"@plt|jmp +\*|call +\*|%fs:", "".join(bodies))
+
+
+# Sets the variable, and opens a library.
+OPENS = """
+import ctypes, os, sys
+os.environ.update(zip(["ASTEROPE_PROFILE"], sys.argv[2:]))
+library = ctypes.CDLL(sys.argv[1])
+library.asterope_profile.restype = ctypes.c_char_p
+for size in (0, 1, 100, 3000, 5000):
+    source, to = os.urandom(size), ctypes.create_string_buffer(size + 1)
+    library.asterope_memcpy(to, source, ctypes.c_size_t(size))
+    assert to.raw == source + bytes(1)
+    library.asterope_memset(to, 7, ctypes.c_size_t(size))
+    assert to.raw == size * bytes([7]) + bytes(1)
+print(library.asterope_profile().decode())
+"""
+
+
+@with_ifunc_or_without
+def test_a_library_that_is_opened_goes_by_the_environment_of_the_start(
+    tmp_path, avx2, several, flags
+):
+    library = tmp_path / "library.so"
+    output_of("gcc", "-O2", "-fPIC", "-shared", *flags, several, "-o", library)
+    unasked = which(build_which(several, "-O2"))  # what this machine takes by itself
+    for at_start, set_later, expected in (
+        *(("rome", [], "rome"), ("any.sse2", ["haswell"], "any_sse2")),
+        (None, ["any.sse2"], unasked),
+    ):
+        command = (sys.executable, "-c", OPENS, library, *set_later)
+        assert symbol(output_of(*command, env=with_profile(at_start)).strip()) == expected
+
+
+@pytest.mark.parametrize("bound", [{}, {"LD_BIND_NOW": "1"}], ids=["lazily", "now"])
+@with_ifunc_or_without
+def test_a_program_and_a_library_may_each_have_a_file_of_their_own(
+    tmp_path, several, avx2, flags, bound
+):
+    """As exported indirect functions they would end the program at its start."""
+    library, uses = tmp_path / "uses.so", tmp_path / "uses.c"
+    uses.write_text(
+        '#include "asterope_memcpy.h"\n'
+        "void *(*uses_memcpy)(void *, const void *, size_t) = asterope_memcpy;\n",
+        encoding="ascii",
+    )
+    includes = f"-I{several.parent}"
+    output_of("gcc", "-fPIC", "-shared", *flags, includes, uses, several, "-o", library)
+    program = build_chosen(tmp_path, several, "gcc", library)
+    done = run(program, env={**with_profile("rome"), **bound})
+    assert (done.returncode, done.stdout, done.stderr) == (0, "rome rome\n", "")
+
+
+# --- What is chosen is what it is alone -----------------------------------------------------------
+
+
+def bodies_of(routine: Path) -> dict[str, str]:
+    """The assembly of each naked function, by its name."""
+    text = routine.read_text(encoding="ascii")
+    pattern = r"(?:NAKED void \*|^void )(\w+)\([^{;]*?\)\n\{\n(    ASTEROPE_ASM\(\n.*?)\n\}\n"
+    return dict(re.findall(pattern, text, re.MULTILINE | re.DOTALL))
+
+
+def render_of(folder: Path, **texts: str) -> Path:
+    """A file of these profiles."""
+    paths = [folder / f"{name}.json" for name in texts]
+    for path, text in zip(paths, texts.values()):
+        path.write_text(text, encoding="utf-8")
+    return render_profiles(folder, paths)
+
+
+def test_a_profile_s_functions_have_the_instructions_that_they_have_alone(tmp_path):
+    """Sensing copies and sets, aliasing buffers, intents and all."""
+
+    def one_less(body: str) -> str:
+        return re.sub(r"_sense_(\d)", lambda found: f"_sense_{int(found[1]) - 1}", body)
+
+    sensing = {65536: SensingCopy(PROBES[0], 200, XMM, YMM)}
+    # with a small copy as far as the other's: else the shared pipelines need a way for fewer bytes
+    bound = of(good_profile(), "small")[0]["up_to"]
+    small = X86_64.small[f"stepped XMM middle {bound}"]
+    other = profile_json([(16384, XMM), (65536, YMM)], small, sensing=sensing)
+    together = render_of(tmp_path, other=other, good=json.dumps(good_profile()))
+    several = {
+        # what is named by the profile or numbered after the other's, as it is alone
+        name.replace("_good_", "_"): one_less(body.replace("_good_", "_"))
+        for name, body in bodies_of(together).items()
+        if name not in {f"asterope_{function}" for function in (*ALL, "sense_1")}
+        and not re.match("asterope_memcpy_", name)
+    }
+    for number in (1, 2):
+        several[f"asterope_sense_{number}"] = several.pop(f"asterope_sense_{number + 1}")
+    alone = bodies_of(render(tmp_path / "good.json", tmp_path / "alone"))
+    some = (*ALL, "memcpy_hot", "sense_1", "untuned", "move_downwards_ymm_128")
+    assert {f"asterope_{name}" for name in some} < alone.keys()
+    for name, body in alone.items():  # one at a time, for a readable difference
+        assert several[name] == body, name
+
+
+def render_rich(arch: Architecture, folder: Path) -> Path:
+    """A file of two profiles that have other things than each other; of AArch64 what there is."""
+    if arch is not X86_64:
+        return render_machines(arch, folder)
+    return render_of(
+        folder,
+        plain=profile_json([(300, XMM), (1 << 20, STREAMED_XMM)]),
+        intents=profile_json(
+            [(4096, YMM), (1 << 20, XMM)],
+            X86_64.small["grouped YMM up 256"],
+            intents={"hot": [(4096, YMM)], "consume": [(4096, STREAMED_XMM)]},
+            overlapping=X86_64.overlapping_copies.Tuple("YMM", 256),
+            memset=FLAVOURS["avx2"].memset,
+            shares=[(131071, 4194304, 2, 65536)],
+        ),
+    )
+
+
+rich = once(render_rich)
+# A CPU copies with the function that was chosen for it.
+COPYING = {
+    "x86_64": [("", "plain"), ("", "intents"), ("", "fallback")],
+    "aarch64": [(WITHOUT_SVE, "cortex-a57"), (SHORT_VECTORS, "a64fx"), (WITH_SVE, "fallback")],
+}
+
+
+@each(COPYING)
+def test_each_profile_copies_right_by_every_function(rich, objects, arch, case):
+    cpu, ask = case
+    arch.cpu_for(YMM if arch is X86_64 else arch.plain)
+    intents = ["hot", "consume"] if arch is X86_64 else []
+    command = (*arch.on(cpu), arch.routine_check(rich(arch), objects), *SHORT)
+    of = {"sets": True, "intents": intents, "env": with_profile(ask)}
+    assert_right(*command, "--around", "300,4096", **of)
+
+
+def test_what_a_profile_lacks_another_function_does(rich, avx2):
+    """Its own memcpy for an entry point, the fallback's memset."""
+    instead = {"memset": "fallback_memset", "memcpy_hot": "plain_memcpy"}
+    program = build_which(rich(X86_64), intents=["memcpy_hot"])
+    for ask, function in itertools.product(("plain", "intents", "fallback"), instead):
+        taken = instead[function] if ask == "plain" else f"{ask}_{function}"
+        out = output_of(program, f"asterope_{function}", 4096, 100, env=with_profile(ask))
+        assert out == f"asterope_{taken}\n"
+
+
+@with_ifunc_or_without
+def test_copies_over_threads_are_the_chosen_profile_s(rich, avx2, flags):
+    program = build_check(X86_64, rich(X86_64), *flags)
+    for name, threads in (("intents", 2), ("plain", 1), ("fallback", 1)):
+        assert output_of(program, "copies", env=with_profile(name)).endswith("ok\n")
+        tasks = output_of(program, "tasks", 4, env=with_profile(name)).splitlines()
+        assert (int(tasks[0]), tasks[-1]) == (threads, "ok")
+
+
+def test_sensing_copies_wait_for_the_counter_in_every_profile(tmp_path, avx2, monkeypatch):
+    """The gate that a constructor opens is one for all; steps of both name their own copies."""
+    texts = {}
+    for number, name in ((1, "one"), (2, "two")):
+        sensing = SensingCopy(PROBES[0], 100 * number, XMM, STREAMED_XMM)
+        texts[name] = profile_json([(16384, XMM), (65536, YMM)], sensing={65536: sensing})
+    routine = render_of(tmp_path, **texts)
+    program = build_dispatch_check(X86_64, routine)
+    for number, name in ((1, "one"), (2, "two")):
+        monkeypatch.setenv("ASTEROPE_PROFILE", name)
+        (taken,) = copies_taken(program, [("asterope_memcpy", 2**40, [16384, 20000])])
+        assert taken == [f"asterope_copy_{XMM.symbol}", f"asterope_sense_{number}"]

@@ -8,12 +8,11 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-from architectures import X86_64, build_preload
+from architectures import X86_64, build_preload, sampled
 from asterope.spaces.probes import PROBES, SensingCopy
 from asterope.spaces.x86_64.pipelines import Tuple
 from copy_programs import FUNCTIONS, REPOSITORY, Aliased, Intervals, render, run, shares_json
 from dispatch_machines import FLAVOURS, MACHINES, render_profiles, write_profiles
-from sampling import sampled
 from test_memcpy_mt import SHARES
 from test_sensing import need_counter
 
@@ -147,8 +146,6 @@ def test_copies_in_libc_s_place_are_right_while_gates_open(tmp_path, routine):
 
 def test_copies_of_the_preload_library_are_right_while_it_is_loaded(tmp_path, routine):
     path, environment = routine
-    stepper = build(tmp_path, names="{}", flags=("-DSTEPPER", "-fPIC", "-shared"))
-    stepper = stepper.rename(tmp_path / "stepper.so")
-    program = build(tmp_path, stepper, names="{}", flags=("-DSTEPPED",))
-    preloaded = f"{build_preload(X86_64, path, tmp_path / 'preload.so')}:{stepper}"
-    assert_right_at_each_step(program, LD_PRELOAD=preloaded, **environment)
+    program, preloaded = build(tmp_path, names="{}"), tmp_path / "preload.so"
+    build_preload(X86_64, path, preloaded)
+    assert_right_at_each_step(program, LD_PRELOAD=str(preloaded), **environment)

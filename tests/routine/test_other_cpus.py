@@ -7,11 +7,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from architectures import WITH_SVE, WITHOUT_SVE, X86_64, Architecture, build_dispatch_check, each
+from architectures import (
+    WITH_SVE,
+    WITHOUT_SVE,
+    X86_64,
+    Architecture,
+    build_dispatch_check,
+    each,
+    sampled,
+)
 from asterope.spaces.probes import PROBES, SensingCopy
 from copy_programs import FUNCTIONS, Memset, assert_right, change, copies_taken, need, render
 from dispatch_machines import CPUID_BITS, FLAVOURS, SX, Flavour, X, build_on_told_cpu, cpu_line
-from sampling import sampled
 from test_sensing import BY_NAME, INTERVALS, sensing_with
 
 SMALL, SMALL_SET = X86_64.small_copies.Tuple, X86_64.small_sets.Tuple

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import re
+import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -42,7 +43,7 @@ from copy_programs import (
 from dispatch_machines import render_machines
 from generate_command import command as generate
 from routine_examples import GATED, GATED_SET, MIB
-from test_sensing import render_sensing
+from test_sensing import need_counter, render_sensing
 
 PLAIN = ("memcpy", "memmove", "mempcpy", "memset")
 COPIES = {*PLAIN[:3], "__mempcpy", *(f"__{name}_chk" for name in PLAIN[:3])}
@@ -262,6 +263,57 @@ def test_checked_copies_beyond_the_buffer_end_the_program_as_glibc_s_do(
             assert ended == expected, (name, size)
             assert (done.returncode != 0) == (size > 16), (name, size)
             assert ("buffer overflow detected" in done.stderr) == (size > 16), (name, size)
+
+
+# --- Rights that programs take away from themselves -----------------------------------------------
+
+
+CANNOT = 77
+
+
+def linked_with_sensing(arch: Architecture, folder: Path) -> Path:
+    """A program that has a routine that senses, by name."""
+    by_name = ("-DCOPY=asterope_memcpy", render_sensing(arch, folder))
+    return arch.program(folder, "sandbox_check", *NO_BUILTIN, *by_name)
+
+
+sandbox = once(lambda arch, folder: arch.program(folder, "sandbox_check", *NO_BUILTIN))
+linked_sandbox = once(linked_with_sensing)
+
+
+def ending(*command: object) -> int:
+    done = run(*command)
+    if done.returncode == CANNOT:
+        pytest.skip("this system takes no such right away")
+    return done.returncode
+
+
+@each(emulated=False)
+def test_what_senses_is_loaded_where_every_system_call_kills(
+    sandbox, linked_sandbox, library, arch
+):
+    assert ending(*under(arch, library(arch, "sensing")), sandbox(arch), "loading") == 0
+    assert ending(linked_sandbox(arch), "loading") == 0
+
+
+FORBIDDEN = ("strict", "strict by syscall", "forbidden", "forbidden by syscall")
+
+
+@pytest.mark.parametrize("how", FORBIDDEN)
+@each(emulated=False)
+def test_it_no_longer_reads_a_counter_that_is_being_forbidden(sandbox, library, arch, how):
+    need_counter(arch)
+    assert ending(*under(arch, library(arch, "sensing")), sandbox(arch), how) == 0
+
+
+@pytest.mark.parametrize("how", ["unseen", "probed"])
+@each(emulated=False)
+def test_otherwise_it_goes_on_to_read_it(sandbox, library, arch, how):
+    """As it must to be of use, here to die of it: where nothing forbids it, and where the kernel
+    refuses a library's probe."""
+    need_counter(arch)
+    died = ending(*under(arch, library(arch, "sensing")), sandbox(arch), how)
+    assert died == -signal.SIGSEGV
 
 
 # --- Linked into programs -------------------------------------------------------------------------

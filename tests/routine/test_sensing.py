@@ -11,7 +11,9 @@ import ctypes
 import mmap
 import re
 import resource
+import threading
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -306,53 +308,31 @@ def test_the_ticks_and_the_call_site_choose_the_pipeline_of_a_set(tmp_path, arch
     assert taken(70001, 50) == all_hot, "the site has the stores of hot"
 
 
-THREADS = 32
-# Prints how many lines of the memory of call sites are in use, after as many threads have copied.
-SITES_IN_USE = """
-#include <pthread.h>
-#include <stdio.h>
-#include "asterope_memcpy.h"
-extern int asterope_sites[8192];
-static char to[1 << 16], from[1 << 16];
-static pthread_barrier_t all;
-static void *copy(void *unused)
-{
-    (void)unused;
-    for (int i = 0; i < 2; ++i) asterope_memcpy(to, from, 65536);
-    pthread_barrier_wait(&all);
-    return NULL;
-}
-int main(void)
-{
-    pthread_t threads[%d];
-    int lines = 0;
-    pthread_barrier_init(&all, NULL, %d);
-    for (int i = 0; i < %d; ++i) pthread_create(&threads[i], NULL, copy, NULL);
-    for (int i = 0; i < %d; ++i) pthread_join(threads[i], NULL);
-    for (int i = 0; i < 512; ++i) lines += asterope_sites[16 * i + 1] != 0;
-    printf("%%d\\n", lines);
-    return 0;
-}
-"""
+def library_of(folder: Path, routine: Path) -> Path:
+    output_of("gcc", "-O2", "-fPIC", "-shared", routine, "-o", folder / "library.so")
+    return folder / "library.so"
 
 
 @of_x86_64
 def test_threads_remember_their_call_sites_in_lines_of_their_own(tmp_path, arch):
     """But for some that fall on one line by chance: 30 lines are expected for 32 threads."""
     need_counter(arch)
-    sensing = {65536: sensing_by(BY_NAME["both 2"], HIGHEST_THRESHOLD, arch)}
+    threads, size = 32, 65536
+    sensing = {size: sensing_by(BY_NAME["both 2"], HIGHEST_THRESHOLD, arch)}
     routine = render(intervals_of(arch), tmp_path, sensing=sensing)
-    text = SITES_IN_USE % (THREADS, THREADS, THREADS, THREADS)
-    (tmp_path / "sites.c").write_text(text, encoding="ascii")
-    program = tmp_path / "sites"
-    build = ("gcc", "-O1", "-pthread", f"-I{tmp_path}")
-    output_of(*build, tmp_path / "sites.c", routine, "-o", program)
-    assert int(output_of(program)) > THREADS // 2
+    with routine.open("a", encoding="ascii") as text:
+        text.write("int own_site(int line) { return asterope_sites[16 * line + 1]; }\n")
+    library, all_there = ctypes.CDLL(library_of(tmp_path, routine)), threading.Barrier(threads)
 
+    def copy(_: int) -> None:
+        to, source = ctypes.create_string_buffer(size), ctypes.create_string_buffer(size)
+        for _ in range(2):
+            library.asterope_memcpy(to, source, ctypes.c_size_t(size))
+        all_there.wait()
 
-def library_of(folder: Path, routine: Path) -> Path:
-    output_of("gcc", "-O2", "-fPIC", "-shared", routine, "-o", folder / "library.so")
-    return folder / "library.so"
+    with ThreadPoolExecutor(threads) as pool:
+        list(pool.map(copy, range(threads)))
+    assert sum(library.own_site(line) != 0 for line in range(512)) > threads // 2
 
 
 def faults_of(library: Path | None, size: int) -> int:

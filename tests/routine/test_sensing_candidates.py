@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
+from difflib import SequenceMatcher
 from pathlib import Path
 
 import pytest
-from architectures import X86_64, Architecture, each
+from architectures import X86_64, Architecture, each, sampled
 from asterope.render import render_candidates
-from asterope.spaces.probes import HEEDING, PROBES, PROBES_OF_SETS
+from asterope.spaces.probes import PROBES, PROBES_OF_SETS
 from copy_programs import REPOSITORY, need, output_of, render, run
 from disassembly import disassemble
-from sampling import sampled
 from test_sensing import INTERVALS, sensing_parts, with_clock
 
 FIRST_PROBE = {
@@ -30,27 +30,21 @@ def candidates_with(arch: Architecture, before: str = "", after: str = "") -> st
     return first.join([head, *changed])
 
 
-def sensing_check(
-    arch: Architecture, folder: Path, objects: Path, *change: str, name: str = "sensing_check"
-) -> Path:
+def sensing_check(arch: Architecture, folder: Path, objects: Path, *change: str) -> Path:
     text = with_clock(arch, candidates_with(arch, *change))
     text = f"extern void *sensing_clock;\n{text}"
-    return arch.candidates_check(folder, text, objects, name)
+    return arch.candidates_check(folder, text, objects, "sensing_check")
 
 
-# The programs, and the probes that they check.
-CHECKED = {"sensing_check": PROBES, "set_sensing_check": PROBES_OF_SETS}
-
-
-@each(lambda arch: [*CHECKED][: None if arch is X86_64 else 1])
-def test_all_that_senses_is_right_and_looks_where_it_should(tmp_path, objects, arch, case):
+@each()
+def test_all_that_senses_is_right_and_looks_where_it_should(tmp_path, objects, arch):
     """At a new place each time, in the middle of its stretches."""
-    done = run(*arch.on(), sensing_check(arch, tmp_path, objects, name=case))
+    done = run(*arch.on(), sensing_check(arch, tmp_path, objects))
     lines = done.stdout.splitlines()
     wrong = [line for line in lines if line.startswith("FAIL")]
     assert not wrong, "\n".join(wrong)
     assert done.returncode == 0, done.stderr
-    probes = CHECKED[case]
+    probes = (*PROBES, *(PROBES_OF_SETS if arch is X86_64 else ()))
     assert [line for line in lines if line.startswith("ok ")] == [f"ok {p.name}" for p in probes]
     for probe in probes:
         # the pages that each reading touched: of the source, and of the destination
@@ -70,115 +64,133 @@ def test_all_that_senses_is_right_and_looks_where_it_should(tmp_path, objects, a
 
 
 WRONGLY, MORE, SETS = "went on wrongly", "reading the ticks changed more", "destination 2"
-# A change of all sensing copies, the probe whose copy shows it, and what sensing_check must say:
+# A change of all that senses, and for each probe that shows it what sensing_check must say:
 # test_candidates has the faults that are any copy's.
 FAULTS = {
     "x86_64": {
-        "it is always cold": (("ja 2f", "jmp 2f"), "source 2", f"{WRONGLY} with c"),
-        "it has the threshold the other way": (("ja 2f", "jbe 2f"), "source 2", WRONGLY),
-        "it hands on the other distance": (("mov 16(%r10)", "mov 32(%r10)"), "source 2", WRONGLY),
-        "it times nothing": (("sub %r10d, %eax", ""), "source 2", WRONGLY),
+        "it is always cold": ("ja 2f", "jmp 2f", "source 2", f"{WRONGLY} with c"),
+        "it has the threshold the other way": ("ja 2f", "jbe 2f", "source 2", WRONGLY),
+        "it hands on the other distance": (
+            *("mov 16(%r10)", "mov 32(%r10)", "source 2", WRONGLY),
+            *(SETS, WRONGLY),
+        ),
+        "it times nothing": ("sub %r10d, %eax", "", "source 2", WRONGLY, SETS, "read "),
         # those that look at the destination
-        "it never fetches": (("ja 3f", "jmp 3f"), "each 2", f"{WRONGLY} with c"),
-        "it writes other": (("mov %al, (%rdi,%r11)", "movb $77, (%rdi,%r11)"), "each 2", MORE),
+        "it never fetches": ("ja 3f", "jmp 3f", "each 2", f"{WRONGLY} with c"),
+        "it writes other": ("mov %al, (%rdi,%r11)", "movb $77, (%rdi,%r11)", "each 2", MORE),
         # those that look at both sides at once
-        "it never produces": (("ja 21f", "jmp 21f"), "both 2", f"{WRONGLY} with c"),
-        "it sees no fault": (("ja 4f", ""), "both 2", f"{WRONGLY} with c"),
-        "it never tries": (("jz 5f", ""), "both 2", "time at one page went on with p"),
-        "it tries for ever": (("cmove %r8d, %ecx", ""), "both 2", "time at one page went on with"),
-        "it tries none in a row": (("je 5f", ""), "both 2", "65. time at one page went on with p"),
-        "it tries by chance alone": (("jb 5f", "jmp 5f"), "both 2", f"{WRONGLY} with h"),
+        "it never produces": ("ja 21f", "jmp 21f", "both 2", f"{WRONGLY} with c"),
+        "it sees no fault": ("ja 4f", "", "both 2", f"{WRONGLY} with c"),
+        "it never tries": (
+            *("jz 5f", "", "both 2", "time at one page went on with p"),
+            *(SETS, "time at one page went on with c"),
+        ),
+        "it tries for ever": ("cmove %r8d, %ecx", "", "both 2", "time at one page went on with"),
+        "it tries none in a row": ("je 5f", "", "both 2", "65. time at one page went on with p"),
+        "it tries by chance alone": ("jb 5f", "jmp 5f", "both 2", f"{WRONGLY} with h"),
+        "it never tries by chance": ("jb 5f", "", "both 2", "0 tries", SETS, "0 tries"),
         # those that remember what probes said
-        "it never recalls": (("jle 7f", "jmp 7f"), "both 2", "it recalls h wrongly"),
-        "it never fetches unprobed": (("je 4f", ""), "both 2", "it recalls f wrongly"),
-        "it recalls for ever": (("and $254, %ecx", ""), "both 2", "it recalls h wrongly"),
-        "it never forgets": (("movq $0, (%r11)", ""), "both 2", "it recalls h wrongly"),
+        "it never recalls": (
+            *("jle 7f", "jmp 7f", "both 2", "it recalls h wrongly"),
+            *(SETS, "it recalls h wrongly"),
+        ),
+        "it never fetches unprobed": ("je 4f", "", "both 2", "it recalls f wrongly"),
+        "it recalls for ever": ("and $254, %ecx", "", "both 2", "it recalls h wrongly"),
+        "it never forgets": ("movq $0, (%r11)", "", "both 2", "it recalls h wrongly"),
+        "it recalls large copies": (
+            *("jae 7f", "", "both 2", "it recalls h wrongly"),
+            *(SETS, "it recalls h wrongly"),
+        ),
         # those that look at the destination before they evict it
-        "it looks at no destination": (("ja 24f", ""), "both 2", "it recalls c wrongly"),
-        "it never probes after all": (("jbe 25f", ""), "both 2", "it recalls c wrongly"),
-        "it sees no late fault": (("ja 25f", ""), "both 2", "it looks wrongly at a fault"),
-        "it takes waits for faults": (("ja 25f", "jae 25f"), "both 2", "wrongly at a long wait"),
-        "it looks again": (("movq $0, (%rax)", ""), "both 2", "it looks wrongly at a fault"),
-        "it produces what is cold": (("je 3f", ""), "both 2", "it recalls c wrongly"),
-        "it counts no look": (("decl 16(%r10)", ""), "both 2", "the end of a finding"),
+        "it looks at no destination": ("ja 24f", "", "both 2", "it recalls c wrongly"),
+        "it never probes after all": ("jbe 25f", "", "both 2", "it recalls c wrongly"),
+        "it sees no late fault": ("ja 25f", "", "both 2", "it looks wrongly at a fault"),
+        "it takes waits for faults": ("ja 25f", "jae 25f", "both 2", "wrongly at a long wait"),
+        "it looks again": ("movq $0, (%rax)", "", "both 2", "it looks wrongly at a fault"),
+        "it produces what is cold": ("je 3f", "", "both 2", "it recalls c wrongly"),
+        "it counts no look": ("decl 16(%r10)", "", "both 2", "the end of a finding"),
         # those that find out which stores serve the program
-        "it heeds nobody": (("mov %ecx, 40(%r11)", ""), "both 2", "program 2 has"),
-        "it measures nothing": (("mov %eax, 32(%r11,%rdx,4)", ""), "both 2", "program 2 has"),
-        "it confuses the stores": (("mov %eax, 44(%r11)", ""), "both 2", "program"),
-        "it always tries": (("mov %ecx, 16(%r11)", ""), "both 2", "program 0 has"),
-        "it finds no least time": (("dec %ecx", ""), "both 2", "program 2 has"),
-        "it knows no time": (("jz 13f", "jmp 13f"), "both 2", "program 2 has"),
-        "it drops long times": (("cmova %rdx, %rax", "ja 13f"), "both 2", "program 14 has"),
-        "it recalls large copies": (("jae 7f", ""), "both 2", "it recalls h wrongly"),
-        # sets
-        "a set: hands on the other distance": (("mov 16(%r10)", "mov 32(%r10)"), SETS, WRONGLY),
-        "a set: times nothing": (("sub %r10d, %eax", ""), SETS, "read "),
-        "a set: sees no fault": (("ja 19f", ""), SETS, f"{WRONGLY} with c"),
-        "a set: writes other": (("mov %sil, (%rdi,%r11)", "movb $77, (%rdi,%r11)"), SETS, MORE),
-        "a set: never recalls": (("jle 7f", "jmp 7f"), SETS, "it recalls wrongly"),
-        "a set: recalls large sets": (("jae 7f", ""), SETS, "it recalls wrongly"),
-        "a set: probes despite a finding": (("movq $14, (%r11)", ""), SETS, "it recalls wrongly"),
-        "a set: heeds nobody": (("mov %ecx, 40(%r11)", ""), SETS, "program 0 has"),
-        "a set: drops long times": (("cmova %rdx, %rax", "ja 13f"), SETS, "program .* has"),
-        "a set: confuses the stores": (("mov %eax, 44(%r11)", ""), SETS, "program"),
-        "a set: never tries hot": (("jz 5f", ""), SETS, "time at one page went on with c"),
-        "a set: never tries hot by chance": (("jb 5f", ""), SETS, "0 tries of hot"),
-        "a set: believes for long": (("cmova %eax, %ecx", ""), SETS, "1048576 .* holds for 4095"),
-        "a set: draws without a time": (("movl $0, 44(%r11)", "jmp 14f"), SETS, "without a time"),
-        "a set: never tries others": (("shr $31, %eax", "mov $1, %eax"), SETS, "program .* has"),
+        "it heeds nobody": (
+            *("mov %ecx, 40(%r11)", "", "both 2", "program 2 has"),
+            *(SETS, "program 0 has"),
+        ),
+        "it measures nothing": ("mov %eax, 32(%r11,%rdx,4)", "", "both 2", "program 2 has"),
+        "it confuses the stores": (
+            *("mov %eax, 44(%r11)", "", "both 2", "program", SETS, "program"),
+        ),
+        "it always tries": ("mov %ecx, 16(%r11)", "", "both 2", "program 0 has"),
+        "it finds no least time": ("dec %ecx", "", "both 2", "program 2 has"),
+        "it knows no time": ("jz 13f", "jmp 13f", "both 2", "program 2 has"),
+        "it drops long times": (
+            *("cmova %rdx, %rax", "ja 13f", "both 2", "program 14 has"),
+            *(SETS, "program .* has"),
+        ),
+        # sets alone
+        "a set sees no fault": ("ja 19f", "", SETS, f"{WRONGLY} with c"),
+        "a set writes other": ("mov %sil, (%rdi,%r11)", "movb $77, (%rdi,%r11)", SETS, MORE),
+        "a set probes despite a finding": ("movq $14, (%r11)", "", SETS, "it recalls h wrongly"),
+        "a set believes for long": ("cmova %eax, %ecx", "", SETS, "1048576 .* holds for 4095"),
+        "a set draws without a time": ("movl $0, 44(%r11)", "jmp 14f", SETS, "without a time"),
+        "a set never tries others": ("shr $31, %eax", "mov $1, %eax", SETS, "program .* has"),
     },
     "aarch64": {
-        "it never believes its probe": (("b.hi 2f", "b 2f"), "source 2", f"{WRONGLY} with c"),
-        "it always fetches": (("b.hi 3f", "nop"), "each 2", f"{WRONGLY} with f"),
-        "it hands on the other distance": (("[x4, #48]", "[x4, #32]"), "each 2", WRONGLY),
-        "it compares more than 32 bits": (("cmp w12, w15", "cmp x12, x15"), "source 2", WRONGLY),
-        "it sees no fault": (("b.lo 4f", ""), "both 2", f"{WRONGLY} with c"),
-        "it never tries": (("b.eq 5f", ""), "both 2", "time at one page went on with p"),
+        "it never believes its probe": ("b.hi 2f", "b 2f", "source 2", f"{WRONGLY} with c"),
+        "it always fetches": ("b.hi 3f", "nop", "each 2", f"{WRONGLY} with f"),
+        "it hands on the other distance": ("[x4, #48]", "[x4, #32]", "each 2", WRONGLY),
+        "it compares more than 32 bits": ("cmp w12, w15", "cmp x12, x15", "source 2", WRONGLY),
+        "it sees no fault": ("b.lo 4f", "", "both 2", f"{WRONGLY} with c"),
+        "it never tries": ("b.eq 5f", "", "both 2", "time at one page went on with p"),
     },
 }
 
 
 @each(FAULTS)
 def test_wrong_sensing_is_reported(tmp_path, objects, arch, case):
-    change, probe, message = case
-    name = "set_sensing_check" if probe == SETS else "sensing_check"
-    done = run(*arch.on(), sensing_check(arch, tmp_path, objects, *change, name=name))
+    before, after, *said = case
+    program = sensing_check(arch, tmp_path, objects, before, after)
+    done = run(*arch.on(), program, *said[::2])
     assert done.returncode == 1
-    assert re.search(rf"^FAIL {probe}: .*{message}", done.stdout, re.MULTILINE), done.stdout
+    for probe, message in zip(said[::2], said[1::2]):
+        assert re.search(rf"^FAIL {probe}: .*{message}", done.stdout, re.MULTILINE), done.stdout
+
+
+# A candidate has lines of its own in the memory of call sites: a search calls all from one site.
+OWN_LINE = re.compile(r"^movq %xmm15,(%\w+)\nadd \1,%\w+\n", re.MULTILINE)
+# Its arguments. The routine has constants in their place, and goes on by other jumps.
+OF_ONE_ALONE = re.compile(
+    r"j(a|b|be|mp)|cmp|mov %rdi,%rax|movq %rcx,%xmm15|movq %xmm15,%r\w+|"
+    r"mov 0x\w+\(%r10\),%(r11|rcx)|cmp (\(%r\w+\)|\$0x0|\$0xf{8,}),%\w+|"
+    r"movd? %(eax|xmm\w+),%\w+|shr \$0x5,%r\w+|mov %rax,%r8|mov %r8,%rax|mov %r9,%rdx"
+)
+GOES_ON = "mov %r8,%rax\nmov %r9,%rdx"
 
 
 def without_addresses(body: list[str]) -> list[str]:
     return [text.split()[0] if text[0] == "j" or "%rip" in text else text for text in body]
 
 
-def recalls(body: list[str]) -> list[str]:
-    """The instructions that ask the memory of call sites, but those that give each candidate lines
-    of its own."""
-    asks = body[body.index("cmp $0x40000,%rdx") : body.index("mov %rax,%r8")]
-    jumps = [i for i, text in enumerate(asks) if text.split()[0] == "ja"]
-    asks = asks[: 1 + (jumps[0] if jumps else asks.index("decl (%r10)"))]
-    if "movq %xmm15,%r11" in asks:
-        at = asks.index("movq %xmm15,%r11")
-        del asks[at : at + 2]
-    return without_addresses(asks)
+def differences(timed: list[str], ships: list[str]) -> list[str]:
+    """The instructions of either that the other one lacks at that place, but for those above."""
+    timed = OWN_LINE.sub("", "\n".join(timed)).splitlines()
+    both = without_addresses(timed), without_addresses(ships)
+    parts = SequenceMatcher(None, *both, autojunk=False).get_opcodes()
+    other = [
+        text
+        for kind, first, last, begin, end in parts
+        if kind != "equal"
+        for text in (*both[0][first:last], *both[1][begin:end])
+    ]
+    return [text for text in other if not OF_ONE_ALONE.fullmatch(text)]
 
 
-def heeded(body: list[str]) -> list[str]:
-    """The instructions that find out which stores serve the program."""
-    start = body.index("shl $0xc,%rax")
-    end = next(i for i in range(start, len(body)) if body[i].startswith("cmovs"))
-    return without_addresses(body[start:end])
-
-
-def without_store_of_large_copies(body: list[str]) -> tuple[list[str], list[str]]:
-    """A probe of both sides without the one store that large copies time before it; and that store,
-    up to the difference of two time stamps."""
+def without_store_of_large_copies(body: list[str]) -> list[str]:
+    """A probe of both sides without the one store that large copies time before it."""
     if "cmp $0x400000,%r9" not in body:
-        return body, []
+        return body
     start = body.index("cmp $0x400000,%r9")
     difference = body.index("sub %r10d,%eax", start)
     jump = next(i for i in range(difference, len(body)) if body[i].startswith("ja"))
-    return body[:start] + body[jump + 1 :], without_addresses(body[start : difference + 1])
+    return body[:start] + body[jump + 1 :]
 
 
 def looks(body: list[str]) -> list[list[str]]:
@@ -188,19 +200,13 @@ def looks(body: list[str]) -> list[list[str]]:
     time stamp. It ends in the difference of two time stamps. In between, a candidate fetches its
     argument, a routine's copy jumps, and a reader of ticks puts them aside.
     """
-    body, _ = without_store_of_large_copies(body)
+    body = without_store_of_large_copies(body)
     ends = [i for i, text in enumerate(body) if re.fullmatch(r"sub %\w+,%eax", text)]
     starts = [body.index("mov %rax,%r8")]
     first = ("movzbl (%rsi,%r11,1),%eax", "lfence", "mov %rdx,%r9")
     begins = [next(i for i in range(end, len(body)) if body[i] in first) for end in ends[:-1]]
     starts += [i - (body[i] == "mov %rdx,%r9") for i in begins]
     return [body[start : end + 1] for start, end in zip(starts, ends)]
-
-
-def goes_on_with(body: list[str]) -> list[list[str]]:
-    """The moves that put the registers right for a pipeline, behind each comparison."""
-    at = [i for i, text in enumerate(body) if text == "mov %r8,%rax"]
-    return [body[i : i + 2] for i in at]
 
 
 @pytest.mark.parametrize("compiler", sampled(["gcc -O0", "gcc -O2", "clang -O2"], 3))
@@ -218,10 +224,8 @@ def test_every_probe_is_what_was_timed(tmp_path, compiler):
         output_of(*compiler, "-c", routine, "-o", target)
         functions = disassemble(target)
         body = candidates[f"asterope_sense_{probe.symbol}"].instructions
-        timed, puts_right = looks(body), goes_on_with(body)
-        heeds = probe.kind in HEEDING
+        timed = looks(body)
         assert len(timed) == {"source": 1, "destination": 2, "each": 2, "both": 4}[probe.kind]
-        assert len(puts_right) == len(timed) + {"both": 3, "destination": 2}.get(probe.kind, 0)
         assert min(len(look) for look in timed) > 8
         touches = {
             "source": ["prefetcht0 (%rax)"],
@@ -237,15 +241,10 @@ def test_every_probe_is_what_was_timed(tmp_path, compiler):
         for number in (1, 2):
             shipped = functions[f"{probe.symbol}_sense_{number}"]
             assert looks(shipped.instructions) == timed, probe.name
-            assert goes_on_with(shipped.instructions) == puts_right, probe.name
-            _, store = without_store_of_large_copies(shipped.instructions)
-            assert store == without_store_of_large_copies(body)[1]
-            assert ("orb $0x0,(%rax)" in store) == (probe.kind == "both")
-            if heeds:
-                assert recalls(shipped.instructions) == recalls(body)
-                assert "decl (%r10)" in recalls(body)
-                assert heeded(shipped.instructions) == heeded(body)
-                assert len(heeded(body)) > 50
+            assert differences(body, shipped.instructions) == [], probe.name
+            # each way puts the registers right for its pipeline
+            shown, timed_so = ("\n".join(one) for one in (shipped.instructions, body))
+            assert shown.count(GOES_ON) == timed_so.count(GOES_ON) >= len(timed), probe.name
             assert shipped.address % 64 == 0
         reader = candidates[f"asterope_ticks_{probe.symbol}"].instructions
         assert reader[-1] == "ret"

@@ -6,6 +6,7 @@ from __future__ import annotations
 import functools
 import itertools
 import platform
+import random
 import re
 import shutil
 import tempfile
@@ -18,7 +19,6 @@ import pytest
 from asterope import spaces
 from copy_programs import CHECKERS, REPOSITORY, STRICT_C, WARNINGS, need, need_way, output_of
 from elftools.elf.elffile import ELFFile
-from sampling import sampled
 
 NATIVE = "native"  # the CPU that runs this
 
@@ -312,6 +312,20 @@ def list_routines(routines: Mapping[Path, Sequence[int]]) -> Path:
     together.with_suffix(".inc").write_text("".join(lines), encoding="ascii")
     together.write_text("".join(f'#include "{path.name}"\n' for path in routines), encoding="ascii")
     return together
+
+
+def sampled(cases: Iterable[object], one_in: int, name: Callable[[object], str] = str) -> list:
+    """Parameters for pytest: of so many cases scripts/test runs one, drawn, the same in every run.
+    The others are slow."""
+    draw, cases = random.Random(1), list(cases)
+    parameters = []
+    for begin in range(0, len(cases), one_in):
+        group = cases[begin : begin + one_in]
+        drawn = draw.randrange(len(group))
+        for index, case in enumerate(group):
+            marks = [pytest.mark.slow] * (index != drawn)
+            parameters.append(pytest.param(case, id=name(case), marks=marks))
+    return parameters
 
 
 def each(

@@ -17,8 +17,7 @@ import pytest
 from asterope.record.descendants import Descendants
 from command_errors import SCRIPTS, finished, on_terminal, only_error_of, press_ctrl_c, wait_until
 from copy_programs import compiled, shared_library
-from process_families import BEGIN
-from recorded_programs import COPIES, SAID, copies_in, finish, read_recording
+from recorded_programs import COPIES, HERE, SAID, copies_in, finish, read_recording
 
 only_error = partial(only_error_of, "asterope-record")
 
@@ -259,6 +258,11 @@ def test_a_static_child_is_named(tmp_path, libraries) -> None:
 
 # Works for a while, in itself or in a child, without its environment or with it. HOW
 LAUNCHER = r"""
+#define _GNU_SOURCE
+#include "restrictions.h"
+
+#include <signal.h>
+#include <sys/wait.h>
 #include <time.h>
 
 int main(int count, char **words)
@@ -266,7 +270,7 @@ int main(int count, char **words)
     char *none[] = {NULL}, *again[] = {words[0], "works", NULL};
     const char *how = words[1];
     volatile double work = 1;
-    if (!strcmp(how, "restricted") && restrict_calls()) _exit(77);
+    give_up(how);
     if (!strcmp(how, "second") || !strcmp(how, "exits") || !strcmp(how, "restricted")) {
         while (clock() < CLOCKS_PER_SEC / (*how == 'e' ? 2 : 1)) work = work * 1.0001 + 1;
         if (*how == 'e') end_without_libc();
@@ -306,9 +310,13 @@ SAYS = {
 }
 
 
+def launcher_in(folder: Path, name: str) -> Path:
+    return compiled(folder / name, LAUNCHER, "-O1", "-w", f"-I{HERE}")
+
+
 @pytest.mark.parametrize("how", SAYS)
 def test_what_was_not_seen_is_not_called_little(record, tmp_path, how: str) -> None:
-    (tmp_path / "launcher").symlink_to(compiled(tmp_path / "target", BEGIN + LAUNCHER, "-O1", "-w"))
+    (tmp_path / "launcher").symlink_to(launcher_in(tmp_path, "target"))
     done = record("--", tmp_path / "launcher", how)
     said = " ".join(done.stderr.split())
     assert done.returncode == 0 and SAYS[how] in said, done
@@ -322,7 +330,7 @@ def test_what_was_not_seen_is_not_called_little(record, tmp_path, how: str) -> N
 
 def test_time_after_the_last_word_of_a_process_is_told_as_such(record, tmp_path) -> None:
     """Where its parent waits by a function that does not say what it took."""
-    launcher = compiled(tmp_path / "launcher", BEGIN + LAUNCHER, "-O1", "-w")
+    launcher = launcher_in(tmp_path, "launcher")
     begins = f"os.posix_spawn({str(launcher)!r}, ['launcher', 'exits'], os.environ)"
     code = f"import os; os.waitid(os.P_PID, {begins}, os.WEXITED)"
     done = record("--", sys.executable, "-c", code)
