@@ -9,6 +9,7 @@
 #include "search/sensing_search.hpp"
 #include "search/size_order.hpp"
 #include "search/small_search.hpp"
+#include "timing/workloads/small_calls.hpp"
 
 namespace asterope {
 
