@@ -146,9 +146,6 @@ wanted_packages() {
     # The runtimes of clang's sanitizers and profiles, which Debian's clang only recommends.
     compgen -G "$(clang -print-runtime-dir 2>/dev/null)/libclang_rt.profile*" >/dev/null ||
         printf 'libclang-rt-dev\n'
-    # Small libraries whose memcpy asterope-bench compares with; DPDK, which is large, is left to users.
-    [[ -e /usr/lib/$(uname -m)-linux-musl/libc.a ]] || printf 'musl-dev\n'
-    [[ -e /usr/lib/diet ]] || printf 'dietlibc-dev\n'
     # PROGRAM:PACKAGE. Meson and pkg-config are builds of others, in which the examples are tried.
     # Slurm's programs are a cluster of our own for the job files of scripts/fleet, 3.5 MB to fetch.
     local pair pairs=(objdump:binutils clang:clang qemu-x86_64:qemu-user valgrind:valgrind

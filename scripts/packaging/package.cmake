@@ -35,11 +35,4 @@ set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
 set(CPACK_ASTEROPE_DEBIAN "${debian}")
 set(CPACK_PRE_BUILD_SCRIPTS "${debian}/finish.cmake")
 
-# dietlibc's memcpy in asterope-bench would put the whole package under the GPL.
-get_property(peers TARGET asterope_peers PROPERTY SOURCES)
-set(CPACK_ASTEROPE_GPL OFF)
-if(peers MATCHES "dietlibc[.]o")
-  set(CPACK_ASTEROPE_GPL ON)
-endif()
-
 include(CPack)

@@ -1,11 +1,5 @@
 # Makes the installed tree what Debian's policy asks for; cpack runs it before it packs.
 
-if(CPACK_ASTEROPE_GPL)
-  message(FATAL_ERROR "asterope-bench was built with dietlibc's memcpy, which is under the GPL, and "
-                      "so would be the package: configure with -DASTEROPE_PEER_DIETLIBC=OFF, build, "
-                      "and run cpack again")
-endif()
-
 set(usr "${CPACK_TEMPORARY_INSTALL_DIRECTORY}/usr")
 set(doc "${usr}/share/doc/asterope")
 file(COPY "${CPACK_ASTEROPE_DEBIAN}/copyright" DESTINATION "${doc}")

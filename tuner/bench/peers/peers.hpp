@@ -1,5 +1,4 @@
-// The copies that the routine is compared with. People use some of them, and the literature
-// describes others.
+// The built-in copies that the routine is compared with, which the literature describes.
 #pragma once
 
 #include <string>
@@ -18,8 +17,7 @@ struct Peer {
     std::string missing;     ///< why it cannot be called here; empty where it can
 };
 
-/// All of them in a fixed order. It includes copies that this CPU cannot run, and those of
-/// libraries that were not found when the build was configured.
+/// All of them in a fixed order, with those that this CPU cannot run.
 std::vector<Peer> built_in_peers();
 
 } // namespace asterope

@@ -1,8 +1,9 @@
-# Builds the routines of the paper's profiles, from the templates of this version: peers on x86-64 alone.
+# Builds the routines of the paper's profiles, from the templates of this version: peers on x86-64 alone,
+# which renderings.inc lists.
 file(GLOB renderer CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/scripts/asterope/*.py")
 file(GLOB templates CONFIGURE_DEPENDS
   "${PROJECT_SOURCE_DIR}/templates/*.j2" "${PROJECT_SOURCE_DIR}/templates/${ASTEROPE_ARCHITECTURE}/*.j2")
-macro(add_paper_peer name file needs target)
+macro(add_paper_peer name file)
   set(profile "${PROJECT_SOURCE_DIR}/generated/reference/${file}.json")
   set(rendered "${CMAKE_CURRENT_BINARY_DIR}/asterope_paper_${name}_memcpy.c")
   add_custom_command(
@@ -13,10 +14,8 @@ macro(add_paper_peer name file needs target)
     DEPENDS "${profile}" ${templates} ${renderer}
     COMMENT "Rendering the paper's profile ${file}")
   target_sources(asterope_peers PRIVATE "${rendered}")
-  found(paper_${name} asterope_paper_${name}_memcpy "${needs}"
-        "Asterope's settings for the ${target} (PLOS 2021)")
 endmacro()
 
-add_paper_peer(xeon xeon-gold-5218 avx "Intel Xeon Gold 5218")
-add_paper_peer(opteron opteron-6378 "" "AMD Opteron 6378")
-add_paper_peer(example example-routine avx512f "example routine")
+add_paper_peer(xeon xeon-gold-5218)
+add_paper_peer(opteron opteron-6378)
+add_paper_peer(example example-routine)
