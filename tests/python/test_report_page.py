@@ -375,6 +375,17 @@ def test_whole_runs_are_drawn_with_their_intervals_and_verdicts(made: Made) -> N
     assert "no copy differs from libc beyond the noise" in findings(read(made.put(raw)))[0]
 
 
+@pytest.mark.parametrize("missing", ["ratio", "figure"])
+def test_a_copy_of_whole_runs_that_lacks_a_number_is_not_drawn(made: Made, missing: str) -> None:
+    raw = whole_runs()
+    del raw["copies"][2][missing]  # of ours, which is faster
+    path = made.put(raw)
+    assert "redis, 24 rounds: " in page_of(path).text
+    picture, _ = [one for section in make_sections(read(path)) for one in section.pictures]
+    labels = [label.get_text() for label in picture.figure.axes[0].get_yticklabels()]
+    assert labels == ["libc again", "theirs"]
+
+
 def test_places_are_dots_with_intervals_in_the_colour_of_their_verdict(made: Made) -> None:
     picture, modes = trial_pictures(program_trial())
     bars = picture.figure.axes[0].containers

@@ -34,7 +34,7 @@ def proof_finding(proof: Json) -> str:
         f"{one_line(copy['name'])} is {copy['verdict']}: {copy['ratio']['median']:.3f} x {base} "
         f"({copy['ratio']['low']:.3f} to {copy['ratio']['high']:.3f})"
         for copy in proof["copies"]
-        if copy.get("verdict") in COLOURS
+        if copy.get("verdict") in COLOURS and copy.get("ratio")
     ]
     told = "; ".join(found) or f"no copy differs from {base} beyond the noise"
     return f"{_name(proof)}, {proof['rounds']} rounds: {told}"
@@ -134,8 +134,8 @@ def _ways(ratios: Mapping[str, Json]) -> str:
 
 
 def proof_pictures(proof: Json) -> list[Picture]:
-    """A row for each copy that has a ratio; nothing if no round ran."""
-    copies = [copy for copy in proof["copies"] if copy.get("ratio")]
+    """A row for each copy that has a ratio and a figure; nothing if no round ran."""
+    copies = [copy for copy in proof["copies"] if copy.get("ratio") and "figure" in copy]
     if not copies:
         return []
     base, names = _base(proof), [one_line(copy["name"]) for copy in copies]
