@@ -35,21 +35,14 @@ from ...record.raw import left_files
 from ...record.recorder import admit_other_users, closed_to_others, find_library
 from ...render import Asks, render_routine
 from .. import programs
+from ..copies import LIBC, Copy
 from ..options import PROGRAM
 from ..places import check_placeholders
 from ..run_words import progress
+from ..runners import Commands
 from .report import names_in, report, write_map
-from .run import MERGED, Trial, Tried, fails_alone, why_not
-from .ways import (
-    Way,
-    check_ways,
-    environment,
-    find_routine,
-    parse_way,
-    way_of_map,
-    ways_of_finalists,
-    ways_of_routine,
-)
+from .run import MERGED, Trial, Tried, why_not
+from .ways import Way, environment, way_of_map, ways_for
 
 _SECONDS = 30.0
 _WAYS = "ways.json"
@@ -106,21 +99,13 @@ def prove_by_trial(arguments: argparse.Namespace) -> int:
         if not is_failure:
             raise
         progress()
-        alone = fails_alone(trial)
-        also = "" if alone is None else ", as it does without the trial"
+        also, alone = "", Commands(trial.program.command, "", trial.cpus, False)
+        try:
+            alone.run(Copy(LIBC), trial.seconds)
+        except Failure:
+            also = ", as it does without the trial"
         raise Failure(f"{one_line(arguments.command[0])} {error}{also}") from None
     return shown()
-
-
-def ways_for(arguments: argparse.Namespace) -> list[Way]:
-    """Returns the ways, the routine first. Raises BadInput."""
-    own = None if arguments.name is None else programs.folder_of(arguments.name)
-    routine = find_routine(arguments.routine, own)
-    ways = [*ways_of_routine(routine), *map(parse_way, arguments.copy or ())]
-    if arguments.finalists:
-        ways += ways_of_finalists(programs.profile_of(arguments.name or ""))
-    check_ways(ways)
-    return ways
 
 
 def preload_beside(routine: Path) -> Path:

@@ -11,7 +11,6 @@ from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from ...faults import Failure
 from ...preload_link import preloadable
 from ...program import Called, Program
 from ...record.descendants import Descendants, Pace
@@ -20,7 +19,6 @@ from ...record.pool import own_cpu_seconds
 from ...record.raw import RawError, left_files, read_process
 from ...record.recorder import admit_other_users, closed_to_others, place_for_files
 from ...scratch_folder import scratch_folder
-from ..copies import LIBC, Copy
 from ..places import filled
 from ..processes import Process, outlived_words
 from .blocks import CLOSED, FULL, LIMITS, NO_COUNTER, NO_WAY, QUIET, UNSEEN, Observed
@@ -249,15 +247,4 @@ def why_not(trial: Tried) -> str | None:
     for limit in (NO_COUNTER, NO_WAY, CLOSED, UNSEEN, QUIET):
         if limit in observed.limits and not observed.places:
             return LIMITS[limit]
-    return None
-
-
-def fails_alone(trial: Trial) -> str | None:
-    """Says how the command fails without the library, too; None: it does not."""
-    command, without = trial.program.command, Copy(LIBC).environment()
-    with filled(command) as words, closing(Process(words, without, trial.cpus)) as process:
-        try:
-            process.wait(trial.seconds)
-        except Failure as error:
-            return str(error)
     return None

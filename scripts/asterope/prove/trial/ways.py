@@ -3,6 +3,7 @@ profile's runners-up, other libraries."""
 
 from __future__ import annotations
 
+import argparse
 import copy
 import json
 import os
@@ -53,6 +54,17 @@ class Way:
 def names_of(ways: Iterable[Way]) -> list[str]:
     """The names of all ways, in the order of their numbers in the file."""
     return [LIBC, LIBC_AGAIN, *(way.name for way in ways)]
+
+
+def ways_for(arguments: argparse.Namespace) -> list[Way]:
+    """Returns the ways, the routine first. Raises BadInput."""
+    own = None if arguments.name is None else programs.folder_of(arguments.name)
+    routine = find_routine(arguments.routine, own)
+    ways = [*ways_of_routine(routine), *map(parse_way, arguments.copy or ())]
+    if arguments.finalists:
+        ways += ways_of_finalists(programs.profile_of(arguments.name or ""))
+    check_ways(ways)
+    return ways
 
 
 def find_routine(named: str | None, own: Path | None) -> Path:
