@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
-from aarch64_root import NoRootError, aarch64_root
 from architectures import AARCH64, WITHOUT_SVE
 from asterope import __version__
 from asterope.profile import load_profile
@@ -34,20 +33,25 @@ NO_SPEED = "aarch64: checked in emulation alone; this project has measured no sp
 
 # --- The cross build: it stays in the build folder, and a later run compiles the changes ----------
 
+# Debian's libraries that are headers, alike for all architectures, and the sources of googletest.
+HEADERS = ("include/nlohmann", "include/CLI", "share/cmake/nlohmann_json", "share/cmake/CLI11")
+GOOGLETEST = Path("/usr/src/googletest")
+
 
 @pytest.fixture(scope="module")
 def configured() -> Path:
     need("cmake", "ninja", "aarch64-linux-gnu-g++")
-    try:
-        root = aarch64_root(BUILD / "aarch64" / "libraries")
-    except NoRootError as reason:
-        pytest.skip(f"there are no libraries of AArch64 to link with: {reason}")
-    folder = BUILD / "aarch64" / "build"
+    missing = [str(part) for part in (*HEADERS, GOOGLETEST) if not Path("/usr", part).exists()]
+    if missing:
+        pytest.skip(f"there are no libraries of Debian's to build with: {', '.join(missing)}")
+    folder, root = BUILD / "aarch64" / "build", BUILD / "aarch64" / "libraries"
+    for part in HEADERS:
+        shutil.copytree(Path("/usr", part), root / "usr" / part, dirs_exist_ok=True)
     toolchain = REPOSITORY / "scripts/packaging/cmake/aarch64-linux-gnu.cmake"
     output_of(
         *("cmake", "-S", REPOSITORY, "-B", folder, "-G", "Ninja", f"--toolchain={toolchain}"),
         *(f"-DASTEROPE_AARCH64_ROOT={root}", f"-DPython3_EXECUTABLE={sys.executable}"),
-        "-DASTEROPE_BUILD_TESTS=ON",
+        *("-DASTEROPE_BUILD_TESTS=ON", f"-DFETCHCONTENT_SOURCE_DIR_GOOGLETEST={GOOGLETEST}"),
     )
     return folder
 

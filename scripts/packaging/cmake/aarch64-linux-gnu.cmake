@@ -1,8 +1,7 @@
 # A CMake toolchain file: builds for AArch64 on another machine with Debian's cross compilers, and runs
 # the programs in qemu's user mode.
 #
-#     cmake -S . -B build-aarch64 --toolchain scripts/packaging/cmake/aarch64-linux-gnu.cmake \
-#           -DASTEROPE_AARCH64_ROOT="$(python3 tests/support/aarch64_root.py build-aarch64/libraries)"
+#     cmake -S . -B build-aarch64 --toolchain scripts/packaging/cmake/aarch64-linux-gnu.cmake
 #
 # ASTEROPE_AARCH64_ROOT, a variable of CMake or of the environment: the folder under which the target's
 # libraries lie (usr/include, usr/lib). Without it, CMake fetches the sources of missing libraries.
