@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from architectures import X86_64, each, once
-from asterope.render import render_candidates
 from copy_programs import run
 
 
@@ -14,11 +13,7 @@ def readies_huge_pages(t: object) -> bool:
     return (getattr(t, "pi", 1), getattr(t, "pg", 0)) == (1, 0)
 
 
-check = once(
-    lambda arch, folder: arch.candidates_check(
-        folder, render_candidates(arch.name), folder, "huge_pages_check"
-    )
-)
+check = once(lambda arch, folder: arch.candidates_check(folder, None, folder, "huge_pages_check"))
 
 
 SHARES = {"a sample": "3,11", "all": "0,1"}
