@@ -138,7 +138,7 @@ FAULTS = {
 }
 
 
-@each(FAULTS)
+@each(FAULTS, one_in=3)
 def test_wrong_sensing_is_reported(tmp_path, objects, arch, case):
     change, probe, message = case
     name = "set_sensing_check" if probe == SETS else "sensing_check"
