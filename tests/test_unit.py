@@ -41,12 +41,20 @@ def names_in(program: Path) -> Iterator[str]:
             yield suite + name.strip()
 
 
+def is_slow(name: str) -> bool:
+    """The most thorough of a test's searches is, whose quicker ones run each day."""
+    return name.endswith("/exhaustive")
+
+
 @functools.cache
-def passed_together(program: Path) -> frozenset[str]:
-    """The tests that passed when all of the program ran in one process, if that went to its end."""
+def passed_together(program: Path, slow: bool) -> frozenset[str]:
+    """The tests that passed when all slow ones of the program, or all others, ran in one process,
+    if that went to its end."""
     with TemporaryDirectory() as folder, suppress(OSError, ValueError, TimeoutExpired):
         report = Path(folder, "report.json")
-        run_command(program, f"--gtest_output=json:{report}", errors="replace", timeout=300)
+        chosen = f"--gtest_filter={'' if slow else '-'}*/exhaustive"
+        options = (chosen, f"--gtest_output=json:{report}")
+        run_command(program, *options, errors="replace", timeout=300)
         return frozenset(
             f"{suite['name']}.{test['name']}"
             for suite in json.loads(report.read_text(encoding="utf-8"))["testsuites"]
@@ -71,15 +79,20 @@ def test_every_source_was_built() -> None:
 @pytest.mark.parametrize(
     ("program", "name"),
     [
-        pytest.param(program, name, id=f"{program.name}-{name}")
+        pytest.param(
+            program,
+            name,
+            id=f"{program.name}-{name}",
+            marks=[pytest.mark.slow] * is_slow(name),
+        )
         for program in PROGRAMS
         if program.exists()  # what is missing, test_every_source_was_built reports
         for name in names_in(program)
     ],
 )
 def test_unit(program: Path, name: str) -> None:
-    """One process for all of a room; what did not pass there runs again, alone."""
-    if name in passed_together(program):
+    """One process for all daily ones of a room; what did not pass there runs again, alone."""
+    if name in passed_together(program, is_slow(name)):
         return
     options = (f"--gtest_filter={name}", "--gtest_color=no")
     done = run_command(program, *options, errors="replace", timeout=120)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import subprocess
 from collections.abc import Iterator
 from itertools import groupby
@@ -51,8 +52,15 @@ def whole(build_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Whole:
     small = choice("pipelines", 0, 512, {"rt": "XMM", **plain})
     large = choice("pipelines", 512, 1 << 25, {"rt": "R64", **plain})
     (folder / "profile.json").write_text(json.dumps(taking(plain_profile("x86_64"), small, large)))
-    command = ("diagnose", "profile.json", "--quick", "--json", "report.json")
-    done = run_command(build_dir / "asterope-tune", *command, cwd=folder, timeout=300)
+    command = (build_dir / "asterope-tune", "diagnose", "profile.json", "--quick")
+
+    def allow_little_memory() -> None:
+        """The largest copies take most of the time."""
+        most = resource.getrlimit(resource.RLIMIT_RSS)[1]
+        resource.setrlimit(resource.RLIMIT_RSS, (128 << 20, most))
+
+    settings = {"cwd": folder, "timeout": 300, "preexec_fn": allow_little_memory}
+    done = run_command(*command, "--json", "report.json", **settings)
     assert (done.returncode, done.stderr) == (0, "")
     return Whole(folder, done, json.loads((folder / "report.json").read_text()))
 

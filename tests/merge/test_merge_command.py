@@ -16,7 +16,6 @@ from profile_samples import of
 pytestmark = pytest.mark.one_cpu
 
 SEARCH = (*SHORTEST, "--sizes", "128,1K", "--threads", "1", "--quiet", "--no-generate")
-SEARCH += ("--without", "avx2,avx512,sensing")  # fewer candidates: less to verify
 
 TWO = ("whole1.trials", "whole2.trials")
 Run = Callable[..., subprocess.CompletedProcess]

@@ -72,10 +72,10 @@ def test_time_is_that_of_children_too(prove, tmp_path: Path, metric: list[str]) 
     """Each run spins in its child, and takes at least that long, however busy this machine is.
     Wall-clock time is compared where nothing else is asked for."""
     file = tmp_path / "prove.json"
-    spin = "import resource as r\nwhile r.getrusage(r.RUSAGE_SELF).ru_utime < 0.05: pass"
-    child = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {spin!r}])"
+    spin = "import resource as r\nwhile r.getrusage(r.RUSAGE_SELF).ru_utime < 0.05: sum(range(999))"
+    child = f"{sys.executable} -I -S -c {shlex.quote(spin)}; :"  # else the shell becomes it
     asked = (*metric, "--rounds", "6", "--json", file)
-    done = prove(*asked, "--", sys.executable, "-c", child)
+    done = prove(*asked, "--", "sh", "-c", child)
     unknown = "cannot tell yet" in rows_of(done)["fast"]
     assert done.returncode in ((4,) if unknown else (0, 3)) and done.stderr == ""
     assert re.match(r"[\d.]+ s$", rows_of(done)[LIBC])

@@ -26,7 +26,12 @@ def alone(program: Callable[[float], Program]) -> Callable[[float], dict[Place, 
 
 def adding(more: Callable[[float, random.Random], float]) -> Callable[[float], Program]:
     """A steady program that does so much more between its calls, whichever way they take."""
-    return lambda factor: lambda way, when, dice: steady(factor)(way, when, dice) + more(when, dice)
+
+    def of(factor: float) -> Program:
+        still = steady(factor)
+        return lambda way, when, dice: still(way, when, dice) + more(when, dice)
+
+    return of
 
 
 def true_gain(times: dict[Place, Program], **settings) -> float:

@@ -42,9 +42,7 @@ def check(arch: Architecture, program: Path, cpu: str, share: str, *options: str
     return done.stdout.splitlines()
 
 
-program = once(
-    lambda arch, folder: arch.candidates_check(folder, render_candidates(arch.name), folder)
-)
+program = once(lambda arch, folder: arch.candidates_check(folder, None, folder))
 
 
 def verdict_of(arch: Architecture, cpu: str, name: str, needs: tuple[str, ...]) -> str:

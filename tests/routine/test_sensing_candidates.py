@@ -144,7 +144,7 @@ FAULTS = {
 }
 
 
-@each(FAULTS)
+@each(FAULTS, one_in=3)
 def test_wrong_sensing_is_reported(tmp_path, objects, arch, case):
     before, after, *said = case
     program = sensing_check(arch, tmp_path, objects, before, after)

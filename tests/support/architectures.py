@@ -17,6 +17,8 @@ from typing import Any
 
 import pytest
 from asterope import spaces
+from asterope.render import render_candidates
+from conftest import BUILD
 from copy_programs import CHECKERS, REPOSITORY, STRICT_C, WARNINGS, need, need_way, output_of
 from elftools.elf.elffile import ELFFile
 
@@ -121,16 +123,21 @@ class Architecture:
         return program
 
     def candidates_check(
-        self, folder: Path, text: str, objects: Path, name: str = "candidates_check"
+        self, folder: Path, text: str | None, objects: Path, name: str = "candidates_check"
     ) -> Path:
-        """The program with `text` as the rendered candidates."""
-        source, program = folder / "candidates.c", folder / name
-        source.write_text(text, encoding="ascii")
+        """The program with `text` as the rendered candidates; None: with all of them, of which the
+        build has this machine's, as they take long to render and compile."""
+        if text is None and self.is_native:
+            candidates = BUILD / "tuner" / "space" / "libasterope_candidates.a"
+        else:
+            candidates = folder / "candidates.c"
+            candidates.write_text(text or render_candidates(self.name), encoding="ascii")
+        program = folder / name
         names = [name, "copy_check"]
         names += [f"{self}/{path.stem}" for path in (CHECKERS / self.name).glob("*.c")]
         flags = (*STRICT_C, f"-I{CHECKERS.parents[1] / 'tuner'}", "-static", "-pthread")
         harness = [self.compiled(objects, name) for name in names]
-        output_of(*self.gcc, *flags, source, *harness, "-o", program)
+        output_of(*self.gcc, *flags, *harness, candidates, "-o", program)
         return program
 
     def wanted(self, path: Path, *options: str) -> set[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import random
 from collections.abc import Callable, Iterator, Sequence
@@ -35,7 +36,8 @@ def like(factor: float) -> Callable[[str], float]:
 
 
 def steady(factor: float) -> Program:
-    return lambda way, _, dice: like(factor)(way) * (1 + 0.1 * dice.gauss(0, 1))
+    of = like(factor)
+    return lambda way, _, dice: of(way) * (1 + 0.1 * dice.gauss(0, 1))
 
 
 def heavy_tails(factor: float) -> Program:
@@ -73,7 +75,8 @@ def with_stalls(
 
 def slower_reader(factor: float) -> Program:
     """The copies take the same, and their readers do not."""
-    return lambda way, _, dice: 0.2 + 0.8 * like(factor)(way) * (1 + 0.2 * abs(dice.gauss(0, 1)))
+    of = like(factor)
+    return lambda way, _, dice: 0.2 + 0.8 * of(way) * (1 + 0.2 * abs(dice.gauss(0, 1)))
 
 
 PROGRAMS = [steady, heavy_tails, drifting, in_phases, slower_reader]
@@ -106,17 +109,23 @@ class _Longest:
         return sum(kept) / len(kept) * len(intervals)
 
 
-def _usual(times: dict[Place, Program], way: str, when: float) -> float:
-    """Seconds of a call at each place."""
-    dice = random.Random(0)
-    return sum(median(one(way, when, dice) for _ in range(9)) for one in times.values())
+def _usual_of(times: dict[Place, Program]) -> Callable[[str, float], float]:
+    """Seconds of a call at each place, by the way and when: drawn once for all places, as it takes
+    longer than the calls of a period."""
+
+    @functools.cache
+    def usual(way: str, when: float) -> float:
+        dice = random.Random(0)
+        return sum(median(one(way, when, dice) for _ in range(9)) for one in times.values())
+
+    return usual
 
 
-def _calls_of(times: dict[Place, Program], way: str, when: float, calls: int) -> int:
+def _calls_of(usual: Callable[[str, float], float], way: str, when: float, calls: int) -> int:
     """At each place, in a period that is as long as so many calls with libc; longer if the routine
     is far slower, so that it has some, too."""
-    longest = max(_usual(times, LIBC, when), _usual(times, ROUTINE, when) / 3)
-    return round(calls * longest / _usual(times, way, when))
+    longest = max(usual(LIBC, when), usual(ROUTINE, when) / 3)
+    return round(calls * longest / usual(way, when))
 
 
 def observed_of(
@@ -131,6 +140,7 @@ def observed_of(
     `longer`: periods, by so many times; `alone`: what it takes by itself, if something else."""
     dice = random.Random(seed)
     observed = Observed(processes=1, threads=1, runs=1)
+    usual = _usual_of(times)
     for place, program in times.items():
         seen = observed.places[place] = Seen()
         longest, before = _Longest(), observed.cpu_seconds
@@ -138,7 +148,7 @@ def observed_of(
             limit = longest.seconds or math.inf
             for way in dice.sample([LIBC, ROUTINE], 2):
                 when = pair.number / pairs
-                calls = _calls_of(times, way, when, longer * dice.randint(20, 60))
+                calls = _calls_of(usual, way, when, longer * dice.randint(20, 60))
                 time = [program(way, when, dice) for _ in range(calls)]
                 seen.together.setdefault(pair, []).append(Block(way, time[:8], [1.0] * 8, calls))
                 within = longest.within(time, limit)

@@ -238,4 +238,4 @@ def is_dark_on_light(picture: Any) -> bool:
     canvas = agg.FigureCanvasAgg(picture.figure)
     canvas.draw()
     pixels = bytes(canvas.buffer_rgba())
-    return pixels[:3] == b"\xff\xff\xff" and len(set(zip(*[iter(pixels)] * 4))) > 20
+    return pixels[:3] == b"\xff\xff\xff" and len({*memoryview(pixels).cast("I")}) > 20

@@ -39,6 +39,12 @@ struct CommonBestOf : TemporaryFolder {
         run_made_up_search(path, request, made_up_truth(factor), noise);
         return path.string();
     }
+    /// Of few sizes, where it matters only whether logs belong together.
+    static TuningRequest short_request() {
+        TuningRequest request = made_up_request();
+        request.options.of(Operation::copy).sizes = {128, 1024};
+        return request;
+    }
     static CommonBest best(const std::vector<std::string>& paths) {
         std::vector<MergeSource> sources;
         for (const std::string& path : paths) sources.push_back(read_merge_source(path));
@@ -174,12 +180,13 @@ TEST_F(CommonBestOf, unlike_searches_names_them_and_their_common_facts_and_leave
 }
 
 TEST_F(CommonBestOf, inputs_other_than_logs_of_separate_searches_for_the_same_are_refused) {
-    const std::string one = search(machine(kOwn)), two = search(machine(kOwn), 2);
+    TuningRequest request = short_request();
+    const std::string one = search(machine(kOwn), 1, request),
+                      two = search(machine(kOwn), 2, request);
     put("profile", text_of(profile_of_log(read_sample_log(two), two)));
     EXPECT_TRUE(mentions(refusal({one, (folder / "profile").string()}), "needs their logs"));
     EXPECT_TRUE(mentions(refusal({one, two, one}), "one and the same search"));
     EXPECT_TRUE(mentions(refusal({one}), "give two"));
-    TuningRequest request = made_up_request();
     request.seed = 9;
     EXPECT_EQ(refusal({one, search(machine(kOwn), 2, request)}), "accepted");
     for (const char* workload : {"hot", "hot=1,cold=2"}) {
@@ -189,7 +196,8 @@ TEST_F(CommonBestOf, inputs_other_than_logs_of_separate_searches_for_the_same_ar
 }
 
 TEST_F(CommonBestOf, different_types_of_machines_is_refused_and_the_difference_named) {
-    const std::string one = search(machine(kOwn)), two = search(machine(kOwn), 2);
+    const std::string one = search(machine(kOwn), 1, short_request()),
+                      two = search(machine(kOwn), 2, short_request());
     const std::string rest = content(two).substr(content(two).find('\n'));
     auto header = nlohmann::ordered_json::parse(content(two).substr(0, content(two).find('\n')));
     const std::pair<void (*)(Machine&), const char*> cases[] = {
