@@ -32,9 +32,9 @@ struct Section {
     std::vector<std::vector<std::string>> cells =
         {}; ///< of the table: the first column names the row
     nlohmann::ordered_json rows = nlohmann::ordered_json::array(); ///< all measurements
-    std::vector<std::string> notes = {}; ///< notes that the reader needs
-    std::string verdict = {};            ///< one sentence
-    std::string skipped = {};            ///< why nothing was measured; empty where something was
+    std::vector<std::string> notes = {};                           ///< notes that the reader needs
+    std::string verdict = {};                                      ///< one sentence
+    std::string skipped = {}; ///< why nothing was measured; empty where something was
 };
 
 /// Title, table, notes and verdict, as they are printed.
