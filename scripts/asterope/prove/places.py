@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import difflib
 import re
+import secrets
 import shutil
 import socket
 import tempfile
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 from ..faults import BadInput, Failure
@@ -36,13 +37,22 @@ def check_placeholders(command: Sequence[str], has_client: bool) -> None:
         raise BadInput("{port} and {socket} are a server's: name its client with --client")
 
 
+def _new_folder() -> Path:
+    """Makes it in this run's folder, with a short name: a socket's path has little room."""
+    while True:
+        folder = Path(tempfile.gettempdir()) / secrets.token_hex(2)
+        with suppress(FileExistsError):
+            folder.mkdir(0o700)
+            return folder
+
+
 class Place:
     """A folder, the path of a socket in it, and a free TCP port of the loopback. Closing the place
     removes the folder."""
 
     def __init__(self, names: Collection[str] = ()) -> None:
         """`names`: a server's placeholders. Raises Failure."""
-        self.folder = Path(tempfile.mkdtemp(prefix=""))  # short, as a socket's path has little room
+        self.folder = _new_folder()
         self.socket, self.port = self.folder / "s", 0
         if "socket" in names and len(str(self.socket).encode()) > _LONGEST_SOCKET:
             raise Failure(f"{self.socket}: too long for a socket's path: set TMPDIR to a short one")
