@@ -29,8 +29,8 @@ struct Section {
     std::string name = {};                 ///< as --only has it
     std::string question = {};             ///< the question that it answers
     std::vector<std::string> columns = {}; ///< of the table
-    std::vector<std::vector<std::string>> cells =
-        {}; ///< of the table: the first column names the row
+    /// Of the table: the first column names the row.
+    std::vector<std::vector<std::string>> cells = {};
     nlohmann::ordered_json rows = nlohmann::ordered_json::array(); ///< all measurements
     std::vector<std::string> notes = {};                           ///< notes that the reader needs
     std::string verdict = {};                                      ///< one sentence

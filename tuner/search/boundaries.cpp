@@ -9,8 +9,8 @@ namespace {
 constexpr std::size_t kGrain = 64; ///< bytes: boundaries lie at whole cache lines
 } // namespace
 
-std::size_t find_boundary(Entrant lower, Entrant upper, std::size_t from, std::size_t to,
-                          double ratio, const LowerHolds& holds) {
+std::size_t find_boundary(std::size_t from, std::size_t to, double ratio,
+                          const std::function<bool(std::size_t size)>& holds) {
     while (static_cast<double>(to) > ratio * static_cast<double>(from)) {
         // The geometric middle: sizes matter by their ratio.
         const double middle = std::sqrt(static_cast<double>(from) * static_cast<double>(to));
@@ -18,7 +18,7 @@ std::size_t find_boundary(Entrant lower, Entrant upper, std::size_t from, std::s
         // Rounded down it may be `from` again: then the next line, if it is still in between.
         if (size <= from) size = (from / kGrain + 1) * kGrain;
         if (size >= to) break;
-        (holds(lower, upper, size) ? from : to) = size;
+        (holds(size) ? from : to) = size;
     }
     return from;
 }
@@ -31,7 +31,9 @@ std::vector<SizeInterval> find_intervals(const std::vector<std::size_t>& sizes,
     for (std::size_t i = 0; i < sizes.size(); ++i) {
         std::size_t up_to = sizes[i];
         if (i + 1 < sizes.size() && copies[i] != copies[i + 1]) {
-            up_to = find_boundary(copies[i], copies[i + 1], up_to, sizes[i + 1], ratio, holds);
+            up_to = find_boundary(up_to, sizes[i + 1], ratio, [&](std::size_t size) {
+                return holds(copies[i], copies[i + 1], size);
+            });
         }
         intervals.push_back({above, up_to, i});
         above = up_to;

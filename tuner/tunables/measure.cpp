@@ -164,12 +164,10 @@ void refine(std::size_t& threshold, const Tunable& limits, const CopyThresholds&
     const std::size_t from = *(above - 1), to = *above;
     const Way lower = way_of(chosen, from), upper = way_of(chosen, to);
     if (lower == upper) return;
-    // no entrants: here the ways are what changes places
     const std::size_t last =
-        find_boundary(kLibc, kLibc, from, to, course.rigor.boundary_ratio,
-                      [&](Entrant, Entrant, std::size_t size) {
-                          return lower_holds(course, processes, lower, upper, size);
-                      });
+        find_boundary(from, to, course.rigor.boundary_ratio, [&](std::size_t size) {
+            return lower_holds(course, processes, lower, upper, size);
+        });
     const std::size_t line = last / 64 * 64 + 64;
     const std::size_t found = line < to ? line : last;
     if (found >= limits.least && found <= limits.most) threshold = found;
