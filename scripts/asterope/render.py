@@ -385,7 +385,7 @@ def shared_parts(routines: Sequence[dict[str, Any]], *, fallback: bool) -> dict[
         "shared_above": min((r["shares"][0].above for r in sharing), default=None),
         "most_threads": max((r["most_threads"] for r in sharing), default=1),
         "least_chunk": threads.LEAST_CHUNK,
-        # Above so many bytes some operation may have a page stage; None: there is none.
+        # Above so many bytes some operation may have a page stage. None: no operation may.
         "staged_above": min(
             (part["stages"][0]["above"] for part in every_part if part["stages"]), default=None
         ),

@@ -30,7 +30,7 @@ extern struct time_stamp* sensing_clock;
 struct time_stamp* sensing_clock; /* the next one */
 
 /* The ticks of a probe's looks: of the source (of kind `both`: of both sides), of the destination,
- * and of the source alone. Of a set: of its first store, and of its loads. */
+ * and of the source alone. A set's probe looks by its first store, and by its loads. */
 enum { LOOKS = 3 };
 struct looks {
     unsigned ticks[LOOKS];

@@ -24,8 +24,8 @@ _BETWEEN = 10  # durations of a look pass before the next one, but LAST at most
 
 
 def used_by(pid: int) -> tuple[str, Used, Used]:
-    """A process's own name, which an exec changes; its use of the CPU, and that of the children
-    that it waited for. /proc has these of an ended process, too, until its parent waits for it."""
+    """Returns a process's own name, which an exec changes. Also returns its use of the CPU, and
+    that of the children that it waited for. /proc keeps these until its parent waits for it."""
     try:
         text = (_PROC / str(pid) / "stat").read_text(errors="replace")
         name, _, rest = text.partition("(")[2].rpartition(")")
@@ -106,7 +106,7 @@ class Descendants:
 
     @property
     def gone_on(self) -> set[int]:
-        """Those that run and are not recorded. They may have been, before an exec."""
+        """The processes that run and are not recorded. They may have been, before an exec."""
         return self.running.keys() - self.names.keys()
 
     @property

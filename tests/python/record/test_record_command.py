@@ -117,7 +117,7 @@ BELOW = ("sh -c '{}; exit 0'", "python3 -c 'import subprocess; subprocess.call([
 def test_the_end_of_a_process_is_known_from_who_waits_for_it(
     settings, tmp_path, end: str, below: str
 ) -> None:
-    """Not by a look at it in time, as there is none."""
+    """A look would come too late: the process has ended by then."""
     text = "#include <signal.h>" + RAW_EXIT.replace("END", end)
     program = compiled(tmp_path / "ends", text, "-O1", "-fno-builtin")
     code = (
