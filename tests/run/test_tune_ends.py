@@ -270,7 +270,7 @@ def test_a_budget_ends_in_a_valid_profile_that_resuming_goes_on_with(tune, tmp_p
 def test_a_log_without_a_sample_is_no_reason_to_refuse(tune, tmp_path: Path) -> None:
     for _ in range(2):
         message = tune_error(tune(*SHORT, "--quiet", "--time-budget", "0.001s"), 1)
-        assert "before anything was timed: give more" in message
+        assert "before the first size was done: give more" in message
     log = tmp_path / LOG
     interrupted([PROGRAM, *SHORT], has(log, 5_000), signal.SIGTERM, cwd=tmp_path)
     lines = log.read_bytes().splitlines(keepends=True)

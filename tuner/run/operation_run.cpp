@@ -25,6 +25,7 @@ OperationRun::OperationRun(const OperationSearch& search, const Machine& machine
       libc_thresholds_(machine.libc_thresholds), last_cache_bytes_(last_cache_bytes(machine)),
       references_(search.references), seed_(seed) {
     timings.go_on_with(source);
+    timings.budget.begin_part(plan.budget_share);
 }
 
 TimedCopies OperationRun::timed(const std::vector<TimedCopy>& those, std::size_t size) const {

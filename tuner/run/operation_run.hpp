@@ -75,8 +75,8 @@ class OperationRun {
     /// Marks these steps as done, with all that was planned for them.
     void over(std::initializer_list<Step> steps);
 
-    /// Allows the next steps this share of the operation's budget.
-    void allow(double share) { timings.budget.allow(plan.budget_share * share); }
+    /// Allows the next steps this share of the operation's part of the budget.
+    void allow(double share) { timings.budget.allow(share); }
     /// Calls `find`. Where the budget ends in it, the step is added to `left_out`, and the answer
     /// is false.
     template <class Find> static bool within_budget(LeftOut& left_out, Step step, Find find) {

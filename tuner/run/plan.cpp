@@ -55,7 +55,8 @@ std::vector<std::size_t> default_sizes_of(Operation operation, const Machine& ma
     return sizes;
 }
 
-/// The share of the time budget that the copies may take where sets are tuned, too.
+/// The share of the time budget that the copies may take where sets are tuned, too. Sets have the
+/// rest, and the time that the copies leave.
 constexpr double kShareOfCopies = 0.85;
 
 /// Whether the extension axes are explored. Throws BadInput.

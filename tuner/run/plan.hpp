@@ -29,8 +29,7 @@ struct Plan {
 
     SearchOptions options; ///< all that decides the findings, of all operations, for the log
     Operation operation = Operation::copy;
-    /// This operation may go on up to this share of the time budget, counted from the budget's
-    /// beginning.
+    /// This operation may go on until this share of the time budget is spent.
     double budget_share = 1;
     std::vector<std::size_t> sizes; ///< that are searched, ascending
     Objective objective;

@@ -27,8 +27,7 @@ using BuildRoutine = std::function<CopyFunction(Operation)>;
 /// - Copies over threads. Where anything is timed, their pool must have been started.
 /// - The exam, if `examines`. A log has its figures, so a replay needs no routine.
 ///
-/// Throws Failure where the budget ends before the first size is done, BudgetSpent where it ends
-/// before anything was timed.
+/// Throws BudgetSpent where the budget ends before the first size is done.
 void run_steps(OperationRun& run, Findings& findings, bool examines,
                const BuildRoutine& build = nullptr);
 

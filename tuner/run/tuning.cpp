@@ -100,7 +100,7 @@ class TuningRun {
     }
 
     /// Searches all operations; `examined`: those whose routine is examined. Where the time ends
-    /// before an operation other than the copies, that one is left out.
+    /// before the first size of an operation other than the copies, that one is left out.
     void search(Timings& figures, const std::vector<Operation>& examined,
                 const BuildRoutine& build) {
         for (const OperationSearch& one : searches_) {
@@ -112,7 +112,8 @@ class TuningRun {
                 run_steps(run, one.findings, contains(examined, one.plan.operation), build);
             } catch (const BudgetSpent&) {
                 if (one.plan.operation == Operation::copy) {
-                    throw Failure("the time budget ended before anything was timed: give more");
+                    throw Failure("the time budget ended before the first size was done: give "
+                                  "more, with --resume to go on");
                 }
                 one.findings = {};
                 searches_.front().findings.left_out.steps.insert(Step::memset);

@@ -12,28 +12,37 @@ struct BudgetSpent : std::runtime_error {
     BudgetSpent() : std::runtime_error("the time budget is spent") {}
 };
 
-/// Counts from its construction. CLOCK_MONOTONIC: a suspended machine spends nothing.
+/// Counts by CLOCK_MONOTONIC: a suspended machine spends nothing.
 class Budget {
   public:
-    /// Without `seconds` the budget never ends.
-    explicit Budget(std::optional<double> seconds = std::nullopt)
-        : seconds_(seconds), begin_(Clock::now()) {}
+    using Clock = std::chrono::steady_clock;
 
-    /// From now on this share of the budget may be spent, counted from its beginning. So the sizes
-    /// leave time for the later steps.
-    void allow(double share) { share_ = share; }
+    /// Without `seconds` the budget never ends.
+    explicit Budget(std::optional<double> seconds = std::nullopt,
+                    Clock::time_point begin = Clock::now())
+        : seconds_(seconds), begin_(begin) {}
+
+    /// Begins a part of the run, which may go on until this share of the budget is spent.
+    void begin_part(double until) {
+        part_begin_ = spent();
+        part_end_ = until * seconds_.value_or(0);
+        allow(1);
+    }
+
+    /// From now on this share of the part may be spent. So the sizes leave time for the later
+    /// steps.
+    void allow(double share) { limit_ = part_begin_ + share * (part_end_ - part_begin_); }
 
     void throw_if_spent() const {
-        if (!seconds_) return;
-        const double spent = std::chrono::duration<double>(Clock::now() - begin_).count();
-        if (spent >= share_ * *seconds_) throw BudgetSpent();
+        if (seconds_ && spent() >= limit_) throw BudgetSpent();
     }
 
   private:
-    using Clock = std::chrono::steady_clock;
+    double spent() const { return std::chrono::duration<double>(Clock::now() - begin_).count(); }
+
     std::optional<double> seconds_;
     Clock::time_point begin_;
-    double share_ = 1;
+    double part_begin_ = 0, part_end_ = seconds_.value_or(0), limit_ = part_end_; ///< seconds
 };
 
 } // namespace asterope

@@ -80,3 +80,10 @@ TEST_F(WholeSearches, choose_as_before_and_so_do_their_replays) {
         EXPECT_EQ(text_hash(choices), search.expected) << choices;
     }
 }
+
+TEST_F(WholeSearches, end_with_the_budget_where_no_size_is_done) {
+    const Truth spent = [](const std::string&, std::size_t, Workload) -> double {
+        throw BudgetSpent();
+    };
+    EXPECT_THROW(run_made_up_search(folder / "log", made_up_request(), spent), BudgetSpent);
+}

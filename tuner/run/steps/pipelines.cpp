@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <set>
 
-#include "base/error.hpp"
 #include "base/size_text.hpp"
 #include "run/steps.hpp"
 #include "search/size_order.hpp"
@@ -111,11 +110,8 @@ void search_sizes(OperationRun& run, Findings& findings) {
                                                  run.timed(run.copies, sizes[index])));
             }
         } catch (const BudgetSpent&) {
+            if (found.empty()) throw;
             budget_left = false;
-            if (found.empty()) {
-                throw Failure("the time budget ended before the first size was done: give more, "
-                              "with --resume to go on");
-            }
         }
         if (sizes[index] != run.plan.handover_size()) continue;
         run.allow(1); // small sizes are copied the most often
