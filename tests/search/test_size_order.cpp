@@ -77,6 +77,7 @@ TEST(DefaultSizes, are_coarse_from_a_size_on_but_for_those_around_the_caches) {
     }
     EXPECT_EQ(sizes_with({32 * kKiB, kMiB}, 128 * kKiB), sizes);
     EXPECT_EQ(sizes_with({32 * kKiB, kMiB, 480 * kMiB}, 128 * kKiB), sizes);
+    EXPECT_EQ(sizes_with({32 * kKiB, kMiB, 32 * kMiB}, 128 * kKiB), sizes) << "32 MiB is near";
 }
 
 TEST(DefaultSizes, coarse_are_every_second_power_and_the_last_where_no_cache_holds_both_sides) {

@@ -17,9 +17,10 @@ inline constexpr std::size_t kAllCoarseSizes = 0, kNoCoarseSizes = ~std::size_t{
 
 /// Powers of two from 128 bytes to 32 MiB, but every second one from the size `coarse_from` on.
 /// Within that range it adds sizes just below and above each cache's size (an eighth of it), where
-/// the fastest copy changes. Where all are coarse it adds none, and has no 32 MiB if the last cache
-/// holds both sides of such a copy. Then 64 MiB and 256 MiB, up to `largest`: arrays and frames are
-/// as large, and the last row serves all above it. Ascending.
+/// the fastest copy changes. Where sizes are coarse these are below 16 MiB. Where all are coarse it
+/// adds none, and has no 32 MiB if the last cache holds both sides of such a copy. Then 64 MiB and
+/// 256 MiB, up to `largest`: arrays and frames are as large, and the last row serves all above it.
+/// Ascending.
 std::vector<std::size_t> default_sizes(const std::vector<Cache>& caches,
                                        std::size_t coarse_from = kNoCoarseSizes,
                                        std::size_t largest = kUsualLargest);
