@@ -121,8 +121,8 @@ class Race {
 
     /// The same where there is one objective.
     SizeResult run_off(const std::vector<Entrant>& finalists, int rounds, Entrant favourite,
-                       Entrant plain = kLibc) {
-        return run_offs(finalists, rounds, {{favourite}}, plain).front();
+                       Entrant plain = kLibc, const TieBand& ties = {}) {
+        return run_offs(finalists, rounds, {{favourite}}, plain, ties).front();
     }
 
     /// libc's time over the entrant's in the last run-off, by the objective's weights; kLibcAgain:
@@ -147,7 +147,7 @@ class Race {
     }
 
     /// The result of the last run-off if `winner`, one of its finalists, wins. It was chosen by
-    /// more than this race, say by its worth at other sizes.
+    /// more than this race, say by its worth at other sizes. The run-off's ties count.
     SizeResult won_by(Entrant winner, std::size_t objective = 0) const;
 
   private:
@@ -156,6 +156,7 @@ class Race {
         Paired paired;
         std::vector<Entrant> finalists;
         int rounds;
+        TieBand ties;
     };
 
     double center(Entrant entrant, Workload workload) const;
@@ -165,9 +166,9 @@ class Race {
                                   std::size_t keep) const;
     Measured measured(Entrant entrant, Workload workload) const;
     std::vector<Finalist> ranked_finalists(const Weights& weights) const;
-    SizeResult choose(const Weights& weights, const std::vector<Entrant>& favourites, Entrant plain,
-                      const TieBand& ties) const;
-    SizeResult crowned(Entrant winner, const Weights& weights, const TieBand& ties) const;
+    SizeResult choose(const Weights& weights, const std::vector<Entrant>& favourites,
+                      Entrant plain) const;
+    SizeResult crowned(Entrant winner, const Weights& weights, std::vector<Finalist> ranked) const;
 
     std::size_t size_;
     std::vector<Weights> objectives_;

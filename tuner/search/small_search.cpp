@@ -134,11 +134,9 @@ SmallResults search_small(const std::vector<Entrant>& entrants, Entrant plain,
             if (first && !contains(finalists, one)) finalists.push_back(one);
         }
     }
-    // The tie band is narrow. A simpler copy is not worth a percent of every call.
-    constexpr double kTie = 0.002;
     const std::vector<SizeResult> results =
         race.run_offs(finalists, 2 * rigor.rounds,
-                      std::vector<std::vector<Entrant>>(objectives.size()), plain, {kTie, kTie});
+                      std::vector<std::vector<Entrant>>(objectives.size()), plain, kSmallTies);
     const SizeResult& result = results.front();
     const bool stands = contains(finalists, standing);
     const auto with_intents = [&](SizeResult all) {
@@ -166,7 +164,7 @@ SmallResults search_small(const std::vector<Entrant>& entrants, Entrant plain,
     const auto best =
         std::ranges::max_element(scores, {}, [](const auto& one) { return one.second; });
     const bool holds = stands && best->second <= scores.at(standing) + doubt_of(result, weights);
-    const bool ties = best->second <= scores.at(chosen) + kTie;
+    const bool ties = best->second <= scores.at(chosen) + kSmallTies.never;
     SizeResult won = race.won_by(holds ? standing : ties ? chosen : best->first);
     // The next in line takes over where an exam finds that the winner loses.
     auto& line = won.finalists;

@@ -37,6 +37,9 @@ struct SmallCallers {
 /// reader must wait for them.
 std::vector<SmallCallers> small_callers();
 
+/// Small copies tie by less than pipelines: a simpler copy is not worth a percent of every call.
+inline constexpr TieBand kSmallTies{0.002, 0.002};
+
 /// The small copies that a search found. Entry points have a copy of their own only where it is
 /// faster for their callers than the one for all, beyond doubt.
 struct SmallResults {

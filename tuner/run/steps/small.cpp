@@ -166,7 +166,8 @@ void find_bound(OperationRun& run, const Contests& contests, Findings& findings)
             all_small_copies(run, pipeline_beyond(run, contests, findings.rows));
         Race race(0, run.plan.small_weights, run.timed(copies, 0));
         std::map<Entrant, double> worth;
-        const SizeResult result = race.run_off(entrants, 2 * run.plan.rigor.rounds, winner);
+        const SizeResult result =
+            race.run_off(entrants, 2 * run.plan.rigor.rounds, winner, kLibc, kSmallTies);
         double most = kWorthOfUnusable;
         for (const Finalist& one : result.finalists) {
             worth[one.candidate] = one.score + gains.at(one.candidate) / kSizesBelow;
