@@ -57,6 +57,20 @@ TEST(Contests, keep_a_row_of_one_size_alone_where_its_neighbours_may_not_go_on) 
     EXPECT_EQ(contests.beyond_chance(rows, {{{0, never}}, {{never, 0}}}), rows);
 }
 
+// Else a row would end there by noise alone.
+TEST(Contests, crown_the_copy_of_a_row_where_noise_hid_the_fastest_and_say_so) {
+    Contests contests;
+    contests.contestants = {0, 1};
+    const Race race = race_among({1, 1.2});
+    contests.at_size = {{race, {race.won_by(0)}}};
+    contests.at_size[0].results[0].undecided = true;
+    PipelineFacts facts;
+    facts.found.push_back({contests.at_size[0].results});
+    contests.crown(0, 0, 1, facts);
+    EXPECT_EQ(facts.found[0].results[0].winner(), 1);
+    EXPECT_TRUE(facts.found[0].results[0].undecided);
+}
+
 TEST(Contests, let_a_set_store_past_the_caches_only_where_a_reader_gains_by_it_and_none_loses) {
     struct Case {
         double hot, hot_read, cold, consume;

@@ -63,7 +63,8 @@ struct SizeResult {
     /// weights; 1 where it ran alone. It can be below 1 if the winner won a tie, or if the
     /// runner-up loses more in one of the workloads.
     Estimate lead{1, 1, 1};
-    /// Noise hid which copy is the fastest (see kWidestFloor): the winner is the plain copy.
+    /// Noise hid which copy is the fastest, see kWidestFloor. The plain copy won this race. The
+    /// winner may be another one, if its worth at other sizes has crowned it.
     bool undecided = false;
 
     Entrant winner() const { return finalists.front().candidate; }
