@@ -80,3 +80,18 @@ TEST_F(WholeSearches, choose_as_before_and_so_do_their_replays) {
         EXPECT_EQ(text_hash(choices), search.expected) << choices;
     }
 }
+
+TEST_F(WholeSearches, try_page_stages_only_where_fresh_memory_counts) {
+    for (const std::string workload : {"hot", "balanced"}) {
+        TuningRequest request = made_up_request();
+        request.options.operations = {Operation::copy, Operation::set};
+        request.options.workload = workload;
+        const std::string path = (folder / workload).string();
+        run_made_up_search(path, request, made_up_truth(best_somewhere));
+        const Profile profile = profile_of_log(read_sample_log(path), path);
+        for (const Operation operation : request.options.operations) {
+            EXPECT_EQ(profile.of(ChoiceKind::fresh, operation).empty(), workload == "hot")
+                << name_of(operation);
+        }
+    }
+}

@@ -61,8 +61,8 @@ void find_beside(OperationRun& run, Findings& findings, ChoiceKind kind,
     findings.others.insert(findings.others.end(), choices.begin(), choices.end());
 }
 
-/// The workloads under which copies over threads are timed: those of the screening, and hot and
-/// cold where these count.
+/// The workloads under which copies over threads are timed: those of the screening, which count.
+/// Hot and cold are timed for the record, where these do not count.
 Weights shared_weights(const Weights& weights) {
     Weights shared = screening_weights(weights);
     for (const auto& weighted : weights) {
@@ -75,12 +75,13 @@ Weights shared_weights(const Weights& weights) {
 /// The workloads of fresh memory that count: memory as the system gives it, and memory for which
 /// the program has asked for huge pages itself. A stage must not gain under the one and lose as
 /// much under the other.
-Weights fresh_weights(Weights weights) {
-    std::erase_if(weights, [](const auto& one) {
+Weights fresh_weights(const Weights& weights) {
+    Weights fresh = counting(weights);
+    std::erase_if(fresh, [](const auto& one) {
         const WorkloadFacts& facts = facts_of(one.first);
         return !facts.fresh || facts.pages == "small";
     });
-    return weights;
+    return fresh;
 }
 
 /// The copy of a piece, which is cached: where the row senses, the pipeline of cached sources.
