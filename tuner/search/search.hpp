@@ -44,12 +44,10 @@ struct Rigor {
     /// done, and screen no others. Those from kLargeCopy on that do not outgrow them do so among
     /// themselves: there nothing changes with the size but the duration.
     bool inherits;
-    /// Whether all workloads that count are timed from the start, so that the log holds every
-    /// candidate in every situation.
-    bool screens_all = false;
-    /// Whether the last cut times all workloads that count, or those alone that are timed from the
-    /// start.
-    bool last_cut_times_all;
+    /// From here on all workloads that count are timed, before that only screening_weights(). With
+    /// `start` the log holds every candidate under every workload.
+    enum class AllFrom { start, last_cut, run_off };
+    AllFrom all_from;
     /// The least number of a probe's readings under each workload: a percentile of fewer would be
     /// an extreme.
     std::size_t probe_readings;
@@ -103,9 +101,9 @@ Rigor rigor_at(const Rigor& rigor, std::size_t size);
 /// About the number of candidates' samples in the run-off of a size under a workload. It is for the
 /// progress line only.
 std::size_t run_off_samples(const Rigor& rigor);
-/// The same in the screening before it. `from_start`: the workload does not wait for the last cut.
-std::size_t screening_samples(const Rigor& rigor, const std::vector<Candidate>& paper,
-                              bool from_start, bool extended);
+/// The same in the screening before it. `waits`: the workload is not among screening_weights().
+std::size_t screening_samples(const Rigor& rigor, const std::vector<Candidate>& paper, bool waits,
+                              bool extended);
 
 /// The index of the space's plain copy; kLibc if `entrants` lacks it.
 Entrant find_plain_copy(const std::vector<Candidate>& space, const std::vector<Entrant>& entrants);

@@ -35,8 +35,8 @@ void plan_steps(Progress& progress, const Plan& plan, const Spaces& spaces, cons
                               seconds_of_sample(calibration, workload, size, chooses));
             };
             if (weighted.second > 0) {
-                const bool from_start = weight_of(screening_weights(all), workload) > 0;
-                const auto samples = screening_samples(of_size, paper, from_start, plan.extended);
+                const bool waits = weight_of(screening_weights(all), workload) == 0;
+                const auto samples = screening_samples(of_size, paper, waits, plan.extended);
                 races(Step::screening, static_cast<double>(samples), 1);
             }
             races(Step::run_off, static_cast<double>(run_off_samples(of_size)), 1);
