@@ -69,6 +69,13 @@ TEST(ChooseRows, takes_what_brings_more_than_its_price_and_loses_little_anywhere
     }
 }
 
+// The first was predicted to be the best. The second brings less than its price over the third.
+TEST(ChooseRows, measures_regrets_from_the_best_that_an_exam_has_not_refuted) {
+    const RowRules rules{.pipeline_prices = {0, 0.03, 0}};
+    const std::vector<TimedRowCopy> timed = {{RowCopy::plain(0), {-1}}};
+    EXPECT_EQ(choose_rows(scores({{0.3, 0.10, 0.09}}), rules, timed), (Rows{plain(0, 0, 2)}));
+}
+
 TEST(ChooseRows, keeps_to_the_bounds_whatever_it_costs) {
     Plain each_another(12, std::vector<double>(12, 0.0));
     for (std::size_t size = 0; size < 12; ++size) each_another[size][size] = 1;

@@ -47,12 +47,14 @@ class Costs {
           const RowRules& rules)
         : scores_(scores), timed_(timed), rules_(rules) {
         for (std::size_t size = 0; size < scores.size(); ++size) {
-            double best = best_of(scores[size].plain, 1), sensed = 0;
+            double best = -kNever, sensed = 0;
+            for (std::size_t one = 0; one < pipelines(); ++one) {
+                best = std::max(best, worth(size, RowCopy::plain(one)));
+            }
             if (rules.one_sided) {
                 sensed = best_one_sided(scores[size]);
             } else {
-                for (const auto& one : scores[size].sensed)
-                    sensed += best_of(one, 1.0 / kLocalities);
+                for (const auto& one : scores[size].sensed) sensed += best_of(one);
             }
             best = std::max(best, sensed);
             for (const TimedRowCopy& one : timed) {
@@ -66,9 +68,8 @@ class Costs {
 
     /// How far a copy lies behind the best at a size, when all have their handicaps.
     double regret(std::size_t size, const RowCopy& copy) const {
-        const TimedRowCopy* timed = find_in(timed_, copy, &TimedRowCopy::copy);
-        const double score = timed ? timed->scores[size] : score_of(scores_[size], copy);
-        return std::isfinite(score) ? best_[size] - (score - handicap(copy)) : kNever;
+        const double own = worth(size, copy);
+        return std::isfinite(own) ? best_[size] - own : kNever;
     }
     bool usable(std::size_t size, const RowCopy& copy) const {
         return std::isfinite(regret(size, copy));
@@ -144,6 +145,11 @@ class Costs {
         }
         return found;
     }
+    /// The score of a copy, less its handicap.
+    double worth(std::size_t size, const RowCopy& copy) const {
+        const TimedRowCopy* timed = find_in(timed_, copy, &TimedRowCopy::copy);
+        return (timed ? timed->scores[size] : score_of(scores_[size], copy)) - handicap(copy);
+    }
     double handicap(std::size_t pipeline) const {
         return pipeline < rules_.handicaps.size() ? rules_.handicaps[pipeline] : 0;
     }
@@ -164,12 +170,12 @@ class Costs {
         }
         return best;
     }
-    /// The best value of a pipeline, less its handicap times `share`. The values are that part of
-    /// the score: one locality's, or all of it.
-    double best_of(const std::vector<double>& values, double share) const {
+    /// The best of a locality's part of the scores, by pipeline, less the same part of its
+    /// handicap.
+    double best_of(const std::vector<double>& values) const {
         double best = -kNever;
         for (std::size_t i = 0; i < values.size(); ++i) {
-            best = std::max(best, values[i] - share * handicap(i));
+            best = std::max(best, values[i] - handicap(i) / kLocalities);
         }
         return best;
     }
