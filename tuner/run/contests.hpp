@@ -22,7 +22,7 @@ inline constexpr double kWorthOfUnusable = -std::numeric_limits<double>::infinit
 
 /// The contest at one size, whose figures winners are chosen from later.
 struct Contest {
-    std::optional<Race> race;        ///< Empty before it is held.
+    Race race;
     std::vector<SizeResult> results; ///< by objective
 };
 

@@ -271,7 +271,7 @@ class TuningRun {
         return header;
     }
 
-    /// Adds the facts that are known when the last sample is over.
+    /// Adds the facts of the time until now: the end, or an exam whose routine is to be compiled.
     void take_end_facts() {
         facts_.finished = utc_now();
         const std::chrono::duration<double> elapsed = Clock::now() - begin_;

@@ -53,14 +53,14 @@ inline constexpr double kWidestFloor = 2;
 
 struct SizeResult {
     std::size_t size;
-    std::vector<Finalist> finalists;          ///< the winner first, the others by falling score
+    std::vector<Finalist> finalists;          ///< The winner first, then the next in line.
     std::map<Workload, Estimate> noise_floor; ///< libc's time over libc's, paired alike
     int rounds;
     /// How often the winner was timed in this race, screening and run-off, under the workloads that
     /// count for it.
     std::size_t samples = 0;
     /// The winner's lead: the time of the runner-up, finalists[1], over its own, by the objective's
-    /// weights; 1 where it ran alone. It can be below 1 if the winner won a tie, or if the
+    /// weights; 1 where it was not measured. It can be below 1 if the winner won a tie, or if the
     /// runner-up loses more in one of the workloads.
     Estimate lead{1, 1, 1};
     /// Noise hid which copy is the fastest, see kWidestFloor. The plain copy won this race. The
@@ -108,8 +108,8 @@ class Race {
     /// only if all entrants were sampled under it.
     void rank(std::vector<Entrant>& entrants, std::size_t objective = 0) const;
 
-    /// The best `keep` of the first objective, and at most half as many more for the others, each
-    /// of which has at least one place.
+    /// The best `keep` of the first objective. The others share half as many places more, but each
+    /// has at least one.
     std::vector<Entrant> best(const std::vector<Entrant>& entrants, std::size_t keep) const;
 
     /// Times the finalists anew, each in every round, and chooses for each objective. Ties go to

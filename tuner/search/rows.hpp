@@ -100,13 +100,15 @@ struct Row {
 /// Chooses the rows that lose least. The loss is the regrets of all sizes and the prices of rows
 /// and pipelines. The regret of a size is its best score less that of the row's copy.
 ///
-/// The search for a set of pipelines starts from each of the best single ones. It adds, leaves out
-/// or exchanges one at a time for as long as that helps. For each set, dynamic programming over the
-/// sizes finds the cheapest rows. While there are more rows than most_rows, their price rises. So
-/// does that of sensing while there are more distinct sensing copies than most_senses.
+/// The search for a set of pipelines starts from those in place, from each of the best single ones
+/// and from those of each timed copy. It adds, leaves out or exchanges one at a time for as long as
+/// that helps. For each set, dynamic programming over the sizes finds the cheapest rows. While
+/// there are more rows than most_rows, their price rises. So does that of sensing while there are
+/// more distinct sensing copies than most_senses.
 ///
-/// `timed` are further copies to choose. `in_place` are pipelines that the routine has anyhow: they
-/// cost nothing and do not count. Returns no rows if no set of most_pipelines can copy all sizes.
+/// `timed` are further copies to choose. If one of them can be made of pipelines, too, its timed
+/// scores count instead of theirs. `in_place` are pipelines that the routine has anyhow: they cost
+/// nothing and do not count. Returns no rows if no set of most_pipelines can copy all sizes.
 std::vector<Row> choose_rows(const std::vector<SizeScores>& scores, const RowRules& rules = {},
                              const std::vector<TimedRowCopy>& timed = {},
                              const std::vector<std::size_t>& in_place = {});

@@ -1,5 +1,4 @@
-// The three rigors, and the steps of one size's search: the paper's space, its extension, a
-// run-off.
+// The three rigors, and the steps of one size's search: the entrants, their extension, a run-off.
 #include "search/search.hpp"
 
 #include <algorithm>
@@ -149,8 +148,8 @@ class Search {
         : asked_(asked), rigor_(asked.rigor),
           race_(asked.size, asked.objectives, timings, asked.random) {}
 
-    /// Screens the paper's space: all of it, or a coarse grid and then the best families.
-    void screen_paper() {
+    /// Screens the entrants: all of them, or a coarse grid and then the best families.
+    void screen_entrants() {
         std::vector<Entrant> coarse, rest;
         for (const Entrant entrant : asked_.entrants) {
             (rigor_.coarse.has(candidate(entrant)) ? coarse : rest).push_back(entrant);
@@ -310,7 +309,7 @@ Entrant find_plain_copy(const std::vector<Candidate>& space, const std::vector<E
 Found search_size(const SizeSearch& asked, const TimedCopies& timings) {
     if (asked.entrants.empty()) throw Failure("no candidate copies right on this machine");
     Search search(asked, timings);
-    search.screen_paper();
+    search.screen_entrants();
     const std::size_t extended = asked.extension ? search.screen_extension(*asked.extension) : 0;
     search.cut();
     // Where noise hides which is the fastest, the plain copy wins.

@@ -51,7 +51,7 @@ struct Rigor {
     /// The least number of a probe's readings under each workload: a percentile of fewer would be
     /// an extreme.
     std::size_t probe_readings;
-    std::size_t contestants; ///< at most so many run at every size, see choose_contestants
+    std::size_t contestants; ///< of each size, besides standing ones; see choose_contestants
     int contest_rounds;
     int exam_rounds;       ///< of the compiled routine beside libc, at each size
     int exams;             ///< at most: after each but the last, rows that lost are chosen anew
@@ -61,7 +61,7 @@ struct Rigor {
 /// The candidates beyond the entrants that a search begins with: the extension axes around one of
 /// them.
 struct Extension {
-    /// All combinations of the extension axes with the other parameters of a candidate.
+    /// Those around a candidate, see neighbours() in space.hpp.
     std::function<std::vector<Entrant>(const Candidate&)> neighbours;
     /// All prefetch sizes and distances with the other parameters of a candidate.
     std::function<std::vector<Entrant>(const Candidate&)> distance_grid;
@@ -70,7 +70,7 @@ struct Extension {
 /// The result of the search of one size, for each objective.
 struct Found {
     std::vector<SizeResult> results;
-    std::size_t extended = 0; ///< candidates beyond the paper's space that were timed
+    std::size_t extended = 0; ///< candidates around the paper's best that were screened
 };
 
 /// The rigors by name, rising.
@@ -117,8 +117,8 @@ struct SizeSearch {
     const Extension* extension; ///< leads to others; may be null
     std::vector<Weights> objectives;
     Rigor rigor;
-    /// The winners of the nearest sizes that are done, if any, by objective. They take part in the
-    /// run-off and win ties, the first of them first.
+    /// The winners of the nearest sizes that are done, if any, by objective. Those that take effect
+    /// at this size take part in the run-off and win ties, the first of them first.
     std::vector<std::vector<Entrant>> neighbours;
     std::mt19937_64 random;
 };

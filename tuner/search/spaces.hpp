@@ -30,8 +30,8 @@ struct Spaces {
            const std::optional<Invalids>& known = std::nullopt);
 
     /// 16 hexadecimal digits over the names of all pipelines, of the other members that copy right,
-    /// and of the invalid ones, in their order. Copies of overlapping buffers are left out: older
-    /// logs do not know them and lack their step.
+    /// and of the invalid ones, in their order. Right copies of overlapping buffers are left out:
+    /// older logs do not know them and lack their step.
     std::string hash() const;
 
     std::vector<Candidate> space;  ///< all pipelines: the paper's first, then the extension's

@@ -47,7 +47,8 @@ void find_boundaries(OperationRun& run, const Contests& contests, Findings& find
     for (std::size_t objective = 0; objective < run.objectives.size(); ++objective) {
         const Objective& one = run.objectives[objective];
         const Taken taken = taken_by(run, contests, findings, objective);
-        // Where the budget has ended, the intervals end at the evaluated sizes, as the paper's do.
+        // Where the budget has ended, an interval ends at the largest size at which its copy is
+        // known to hold: mostly an evaluated one, as the paper's do.
         const auto lower_holds = [&](Entrant lower, Entrant upper, std::size_t size) {
             const bool senses = !taken.pipelines[upper.index()];
             if (budget_left && size < kSensingMinimum && senses) return true;

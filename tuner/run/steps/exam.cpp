@@ -189,8 +189,8 @@ bool move_boundaries(const OperationRun& run, const Exam& exam, const Findings& 
     return intervals != before;
 }
 
-/// Chooses rows anew where the exam found losses, by its figures. Returns false where they stay the
-/// same.
+/// Chooses rows anew where the exam found losses, by its figures. If they stay, moves boundaries.
+/// Returns false where these stay, too.
 bool choose_anew(const OperationRun& run, const Contests& contests, const Exam& exam,
                  Findings& findings) {
     if (findings.rows.empty()) return false;

@@ -171,7 +171,7 @@ std::optional<ProbeNs> cost_of_probe(OperationRun& run, const Contests& contests
     return least;
 }
 
-/// Adds each distinct sensing copy of these rows, behind each probe that can serve it.
+/// Adds each distinct sensing copy of these rows, behind each probe of as many pipelines.
 void add_sensing_copies(const OperationRun& run, const std::vector<Row>& rows,
                         const std::vector<UsableProbe>& probes, Contests& contests) {
     std::vector<RowCopy> known;
