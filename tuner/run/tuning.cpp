@@ -329,7 +329,7 @@ void tune(const TuningRequest& request) {
     TuningRun run(request, read_machine("/", request.cpu));
     run.prepare();
     try {
-        // Memory is allocated before a log exists that a next run would have to resume.
+        // Memory comes first: where that fails, a log would be left that a next run must resume.
         MachineTimings figures = run.machine_timings();
         RunLog log = run.open_log();
         run.keep(log);

@@ -14,7 +14,7 @@ namespace asterope {
 /// The page stage before a copy; see scripts/asterope/spaces/fresh.py.
 struct PageStage {
     std::string stage = "none"; ///< "none", "populate", "huge" or "advise"
-    std::size_t piece = 0;      ///< bytes that are prepared, then copied, at a time; 0 of "none"
+    std::size_t piece = 0;      ///< Bytes that are prepared, then copied, at a time. "none" has 0.
     bool operator==(const PageStage&) const = default;
 };
 

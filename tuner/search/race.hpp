@@ -44,11 +44,10 @@ struct Finalist {
     double score = 0; ///< weighted mean of the judged ratios' worths, see utility()
 };
 
-/// The widest floor at which a race tells much. The floor is libc's distance from itself: the far
-/// end of its interval, by the objective's weights. With a wider floor, a winner must lead the
-/// plain copy beyond doubt, or the plain copy wins. On an idle machine the floor is 1.05, on a
-/// shared one seldom 1.2. A limit of 1.5 would take real winners from a machine on which a sample
-/// in twenty is interrupted.
+/// The floor's interval may reach this far from 1, by the objective's weights. Beyond it a race
+/// tells little: a winner must lead the plain copy beyond doubt, or the plain copy wins. On an idle
+/// machine the interval reaches 1.05. On a shared one it seldom exceeds 1.2. A limit of 1.5 would
+/// take real winners from a machine on which a sample in twenty is interrupted.
 inline constexpr double kWidestFloor = 2;
 
 struct SizeResult {
@@ -95,12 +94,13 @@ class Race {
          const std::mt19937_64& random = {})
         : Race(size, std::vector<Weights>{weights}, timings, random) {}
 
-    /// The workloads that count: only those that are timed from the start, or all.
+    /// from_start: the workloads of screening_weights(). all: every one above 0.
     enum class Weighed { from_start, all };
 
-    /// Adds `samples` log ratios to each entrant under each of these workloads. Shuffled entrants
-    /// make up heats. libc takes part before each stretch of a heat and at its end. Then the heat
-    /// is put in the order of cache effects, and all of libc's timings lie among those of its own.
+    /// Adds `samples` log ratios to each entrant under each workload that `weighed` selects.
+    /// Shuffled entrants make up heats. libc takes part before each stretch of a heat and at its
+    /// end. Then the heat is put in the order of cache effects, and all of libc's timings lie among
+    /// those of its own.
     void sample(const std::vector<Entrant>& entrants, int samples,
                 Weighed weighed = Weighed::from_start);
 
@@ -112,10 +112,10 @@ class Race {
     /// has at least one.
     std::vector<Entrant> best(const std::vector<Entrant>& entrants, std::size_t keep) const;
 
-    /// Times the finalists anew, each in every round, and chooses for each objective. Ties go to
-    /// the first of its favourites that is among them, else to the lowest index. `plain`, one of
-    /// the finalists, wins where noise hides the differences, see kWidestFloor. kLibc: no copy wins
-    /// for that reason.
+    /// Times the finalists anew, each in every round, and chooses for each objective, which has its
+    /// own favourites. The first favourite among the tied copies wins, else the lowest index.
+    /// `plain`, one of the finalists, wins where noise hides the differences, see kWidestFloor. If
+    /// it is kLibc, noise makes no copy the winner.
     std::vector<SizeResult> run_offs(const std::vector<Entrant>& finalists, int rounds,
                                      const std::vector<std::vector<Entrant>>& favourites,
                                      Entrant plain = kLibc, const TieBand& ties = {});

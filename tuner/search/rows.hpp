@@ -78,12 +78,12 @@ struct RowRules {
     double pipeline_price = 0.04; ///< of each distinct pipeline not in place, besides its rows
     std::vector<double> pipeline_prices = {}; ///< the same by pipeline; empty: alike
     double sense_price = 0.02;                ///< of each row that senses, besides row_price
-    /// Copies that sense look at the destination alone, as those of memset do: all but uncached
-    /// ones go on with one pipeline.
+    /// Copies that sense look at the destination alone, as those of memset do. Cached and untouched
+    /// destinations take one pipeline, uncached ones another.
     bool one_sided = false;
-    /// By pipeline: it has to be better than the simplest by so much at each size. Otherwise an
-    /// equally good pipeline would win by chance. Empty: all are 0. A row that senses has the mean
-    /// of its pipelines' handicaps.
+    /// By pipeline: its worth at each size is reduced by this before copies are compared. Otherwise
+    /// one that is as good as a simpler one would win by chance. Empty: all are 0. A row that
+    /// senses has the mean of its pipelines' handicaps.
     std::vector<double> handicaps = {};
     /// A regret up to this counts once, and each further step counts four times. The sum of many
     /// small gains shall not pay for one large loss.

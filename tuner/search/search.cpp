@@ -119,7 +119,7 @@ std::size_t screening_samples(const Rigor& rigor, const std::vector<Candidate>& 
                                           : rigor.fine.ps.size() * rigor.fine.pd.size();
     all += static_cast<std::size_t>(rigor.families) * distance_grid * of_each;
     if (extended) {
-        // some hundred combinations of the axes around each
+        // about a hundred combinations of the axes around each
         all += (static_cast<std::size_t>(rigor.bases) * 100 +
                 static_cast<std::size_t>(rigor.planes) * distance_grid) *
                of_each;
@@ -204,8 +204,7 @@ class Search {
             if (takes_effect(candidate(entrant), asked_.size)) finalists.push_back(entrant);
         };
         // Copies that may win a tie must run: the neighbours' winners, and the leaders without
-        // their prefetch. Where a copy is too short to prefetch, hundreds of candidates are one and
-        // the same.
+        // their prefetch.
         std::vector<Entrant> leaders;
         for (std::size_t objective = 0; objective < objectives(); ++objective) {
             std::vector<Entrant> ranked = finalists;
@@ -237,6 +236,7 @@ class Search {
     void screen(const std::vector<Entrant>& entrants) {
         std::vector<Entrant> fresh;
         for (const Entrant entrant : entrants) {
+            // Short copies make hundreds of candidates alike. Only the simplest of them runs.
             if (!takes_effect(candidate(entrant), asked_.size)) continue;
             if (seen_.insert(entrant).second) fresh.push_back(entrant);
         }

@@ -80,7 +80,7 @@ inline constexpr std::array kRigors = {"quick", "standard", "exhaustive"};
 Rigor parse_rigor(std::string_view text);
 
 /// From the first of these sizes on, a sample takes some tenths of a millisecond. From the second
-/// on, it takes about one.
+/// on, it takes a millisecond or more.
 inline constexpr std::size_t kModerateCopy = std::size_t{128} << 10,
                              kLargeCopy = std::size_t{1} << 20;
 /// Up to this size contests have all their rounds. Five rounds at 8 MiB left that row's copy to

@@ -17,9 +17,8 @@ namespace asterope {
 Weights small_weights(Operation operation) {
     // Page ends count a quarter of all. Few calls end at a page whose next page must not be
     // touched. But a program whose buffer lies there makes only such calls, and a masked move takes
-    // hundreds of cycles for each. In a mix, which has the mispredicted branches of other copies,
-    // too, it had 0.18 of libc's speed there. With a reader it had 0.30 (a Xeon with AMX), and
-    // elsewhere about 1.4 on average. By these figures it would still win with a seventh. With a
+    // hundreds of cycles for each. It had 0.18 of libc's speed there, 0.30 with a reader, and about
+    // 1.4 elsewhere (mixes, a Xeon with AMX). With a weight of a seventh it would still win. With a
     // quarter no copy that falls so deep wins by its gains elsewhere. One that is 10 % slower
     // there, as it looks for the page's end, loses 2.5 % by it.
     //
@@ -81,10 +80,9 @@ namespace {
 /// A smaller lead does not justify an entry point's own copy. Two runs differ by as much.
 constexpr double kLeastLead = 1.02;
 
-/// The worth of each finalist under a workload of one size again and again. It is half the mean
-/// over the sizes, and half the mean of the three worst. The worst single size would be bad by
-/// chance. Placement does not count: the routine has another one, and it would decide which sizes
-/// are the worst.
+/// The worth of each finalist under a workload of one size again and again. The worst single size
+/// would be bad by chance, so three of them count. Placement does not count. The routine has
+/// another placement, and placement would decide which sizes are worst.
 std::map<Entrant, double> worth_by_size(const std::vector<Entrant>& finalists, Workload workload,
                                         int rounds, const TimedCopies& timings) {
     std::map<Entrant, std::vector<double>> by_size;

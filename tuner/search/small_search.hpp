@@ -27,7 +27,7 @@ Entrant plain_small(const std::vector<const asterope_copy*>& space,
 /// The shape and the registers of a small copy, by which the finalists are to be of several kinds.
 using ShapeOf = std::function<std::string(Entrant)>;
 
-/// The callers of an entry point, and the situations that their small copies meet.
+/// The callers of an entry point, and the workloads of their small copies.
 struct SmallCallers {
     Workload told; ///< their entry point serves this workload
     Weights weights;
@@ -51,8 +51,8 @@ struct SmallResults {
 /// is the fastest, if it is one of them.
 ///
 /// With `shape_of`, the best of each shape are among the finalists. Under `fixed` and `fixed_read`
-/// each size is then timed for itself. Under these two, a worth is half the mean over the sizes and
-/// half that of the three worst. A program may copy one size alone.
+/// each size is then timed for itself. Under these two, a worth averages two means: over all sizes,
+/// and over the three worst. A program may copy one size alone.
 ///
 /// `standing`, if it is an entrant, wins unless it is beaten by more than doubt_of(), or `plain`
 /// wins. `callers`: the entry points that may have copies of their own. Throws Failure where

@@ -8,7 +8,7 @@ namespace asterope {
 
 namespace {
 
-/// The caller has copied less than this before another thread begins.
+/// Until another thread begins, the caller alone copies less than this.
 constexpr std::size_t kSharedMinimum = std::size_t{256} << 10;
 
 /// Chunks are so small that threads do not wait long for the last one. They are so large that their

@@ -21,11 +21,11 @@ TimedCopy copy_of_routine(const OperationRun& run, const PipelineFacts& pipeline
 }
 
 /// Times the routine's copy of each size beside these ways, of which the first is that copy as it
-/// is. `search` chooses by `weights_at` the size. `copy_by` makes a way's copy of so many bytes out
+/// is. `search` chooses by `weights_for(size)`. `copy_by` makes a way's copy of so many bytes out
 /// of the routine's. Leaves out the sizes at which no way can be timed.
-template <class Way, class Search, class WeightsAt, class CopyBy>
+template <class Way, class Search, class WeightsFor, class CopyBy>
 void find_beside(OperationRun& run, Findings& findings, ChoiceKind kind,
-                 const std::vector<Way>& ways, const Search& search, const WeightsAt& weights_at,
+                 const std::vector<Way>& ways, const Search& search, const WeightsFor& weights_for,
                  const CopyBy& copy_by) {
     const Step step = facts_of(kind).step;
     run.show(step);
@@ -40,7 +40,7 @@ void find_beside(OperationRun& run, Findings& findings, ChoiceKind kind,
                     is_tried(ways[i], size) && run.timings.has(logged, name_of(ways[i]));
                 if (timed) entrants.emplace_back(i);
             }
-            const Weights weights = weights_at(size);
+            const Weights weights = weights_for(size);
             if (weights.empty() || entrants.size() == 1) continue;
             run.enter(step, size);
             asterope_sensing arguments;
