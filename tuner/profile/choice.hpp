@@ -77,7 +77,7 @@ struct OfBest {
 /// How a copy did against libc.
 struct Figures {
     double ratio = 1;    ///< weighted geometric mean; 1 where the profile does not say
-    double gb_per_s = 0; ///< the most that it copied in any situation; 0: not known
+    double gb_per_s = 0; ///< the most that it copied under any workload; 0: not known
     std::map<Workload, Measured> workloads;
 };
 

@@ -137,7 +137,7 @@ SmallResults search_small(const std::vector<Entrant>& entrants, Entrant plain,
                       std::vector<std::vector<Entrant>>(objectives.size()), plain, kSmallTies);
     const SizeResult& result = results.front();
     const bool stands = contains(finalists, standing);
-    const auto with_intents = [&](SizeResult all) {
+    const auto with_callers = [&](SizeResult all) {
         SmallResults found = {std::move(all), {}};
         for (std::size_t i = 0; i < callers.size(); ++i) {
             const Entrant own = results[i + 1].winner();
@@ -146,7 +146,7 @@ SmallResults search_small(const std::vector<Entrant>& entrants, Entrant plain,
         }
         return found;
     };
-    if ((!shape_of && !stands) || result.undecided) return with_intents(result);
+    if ((!shape_of && !stands) || result.undecided) return with_callers(result);
     std::map<Entrant, double> scores;
     for (const Finalist& one : result.finalists) scores[one.candidate] = one.score;
     for (const auto& [workload, weight] : shape_of ? weights_at(0, weights) : Weights()) {
@@ -170,7 +170,7 @@ SmallResults search_small(const std::vector<Entrant>& entrants, Entrant plain,
         return scores.at(a.candidate) > scores.at(b.candidate);
     });
     if (line.size() > 1) won.lead = race.lead(won.winner(), line[1].candidate);
-    return with_intents(std::move(won));
+    return with_callers(std::move(won));
 }
 
 } // namespace asterope

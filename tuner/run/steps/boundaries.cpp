@@ -55,12 +55,12 @@ void find_boundaries(OperationRun& run, const Contests& contests, Findings& find
             // A copy that stores past the caches without a probe may lose where data is cached. The
             // evaluated sizes have figures of that, and this size has not.
             const auto unmeasured = [](Workload) { return 0.0; };
-            const auto past_caches = [&](Entrant entrant) {
+            const auto forbidden_unprobed = [&](Entrant entrant) {
                 const auto pipeline = taken.pipelines[entrant.index()];
                 return pipeline &&
                        !may_take_unprobed(run, *pipeline, size, one.weights, unmeasured);
             };
-            if (budget_left && past_caches(upper) && !past_caches(lower)) return true;
+            if (budget_left && forbidden_unprobed(upper) && !forbidden_unprobed(lower)) return true;
             bool holds = false;
             budget_left =
                 budget_left &&
