@@ -1,7 +1,6 @@
 // The race: times entrants beside libc, keeps the best, and settles it in a run-off.
 #pragma once
 
-#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <map>
@@ -138,8 +137,8 @@ class Race {
         for (double& ratio : ratios) ratio = std::exp(ratio);
         return ratios;
     }
-    std::vector<double> libc_over_by_round(Entrant entrant, std::size_t objective = 0) const {
-        return libc_over_by_round(entrant, objectives_[objective]);
+    std::vector<double> libc_over_by_round(Entrant entrant) const {
+        return libc_over_by_round(entrant, objectives_.front());
     }
 
     /// The other's time over the one's in the last run-off. Both must have run in it.

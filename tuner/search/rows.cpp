@@ -98,7 +98,7 @@ class Costs {
         const bool sense =
             std::ranges::any_of(scores_, [](const auto& one) { return !one.sensed[0].empty(); });
         const std::vector<std::size_t> best_produced =
-            sense ? best_at_some_size(Locality::produced, set) : std::vector<std::size_t>();
+            sense && !rules_.one_sided ? find_best_produced(set) : std::vector<std::size_t>();
         for (const std::size_t cached : sense ? set : std::vector<std::size_t>()) {
             if (rules_.one_sided) {
                 for (const std::size_t uncached : set) {
@@ -131,13 +131,12 @@ class Costs {
     }
 
   private:
-    /// The pipelines of a set that are worth most at one size or more. All of them in all four
-    /// places would be thousands of copies for each set that is tried.
-    std::vector<std::size_t> best_at_some_size(Locality locality,
-                                               const std::vector<std::size_t>& set) const {
+    /// The pipelines of a set that are worth most for produced data at one size or more. All of
+    /// them in all four places would be thousands of copies for each set that is tried.
+    std::vector<std::size_t> find_best_produced(const std::vector<std::size_t>& set) const {
         std::vector<std::size_t> found;
         for (const SizeScores& scores : scores_) {
-            const auto& worth = scores.sensed[static_cast<std::size_t>(locality)];
+            const auto& worth = scores.sensed[static_cast<std::size_t>(Locality::produced)];
             if (worth.empty() || set.empty()) continue;
             const std::size_t best = *std::ranges::max_element(
                 set, {}, [&](std::size_t one) { return worth[one] - handicap(one) / kLocalities; });

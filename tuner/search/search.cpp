@@ -312,7 +312,6 @@ Found search_size(const SizeSearch& asked, const TimedCopies& timings) {
     search.screen_entrants();
     const std::size_t extended = asked.extension ? search.screen_extension(*asked.extension) : 0;
     search.cut();
-    // Where noise hides which is the fastest, the plain copy wins.
     const Entrant plain = find_plain_copy(asked.space, asked.entrants);
     return {search.race().run_offs(search.finalists(plain), asked.rigor.rounds, asked.neighbours,
                                    plain),

@@ -69,10 +69,13 @@ std::vector<SmallCallers> small_callers() {
               {Workload::page_end_read, page_ends}}}};
 }
 
-Entrant plain_small(const std::vector<const asterope_copy*>& space, Operation operation) {
-    const std::string_view name = facts_of(operation).space->plain_small;
+Entrant member_named(const std::vector<const asterope_copy*>& space, std::string_view name) {
     const auto found = std::ranges::find(space, name, &asterope_copy::name);
     return found == space.end() ? kLibc : Entrant(found - space.begin());
+}
+
+Entrant plain_small(const std::vector<const asterope_copy*>& space, Operation operation) {
+    return member_named(space, facts_of(operation).space->plain_small);
 }
 
 namespace {
@@ -115,10 +118,9 @@ SmallResults search_small(const std::vector<Entrant>& entrants, Entrant plain,
     std::vector<Weights> objectives = {weights};
     for (const SmallCallers& one : callers) objectives.push_back(one.weights);
     Race race(0, objectives, timings, random);
-    // A small space: each entrant gets enough samples at every rigor.
-    race.sample(entrants, 5);
-    const std::vector<Entrant> alive = race.best(entrants, 16);
-    race.sample(alive, 8);
+    race.sample(entrants, kSmallSamples);
+    const std::vector<Entrant> alive = race.best(entrants, kSmallKept);
+    race.sample(alive, kKeptSamples);
     auto finalists = race.best(alive, static_cast<std::size_t>(rigor.finalists));
     for (const Entrant one : {plain, standing}) {
         if (contains(entrants, one) && !contains(finalists, one)) finalists.push_back(one);
@@ -133,7 +135,7 @@ SmallResults search_small(const std::vector<Entrant>& entrants, Entrant plain,
         }
     }
     const std::vector<SizeResult> results =
-        race.run_offs(finalists, 2 * rigor.rounds,
+        race.run_offs(finalists, kSmallRounds * rigor.rounds,
                       std::vector<std::vector<Entrant>>(objectives.size()), plain, kSmallTies);
     const SizeResult& result = results.front();
     const bool stands = contains(finalists, standing);

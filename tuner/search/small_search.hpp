@@ -20,7 +20,10 @@ namespace asterope {
 /// ends of pages count besides.
 Weights small_weights(Operation operation = Operation::copy);
 
-/// The index of the operation's plain small copy; kLibc where it is not there.
+/// The index of the member of that name; kLibc where it is not there.
+Entrant member_named(const std::vector<const asterope_copy*>& space, std::string_view name);
+
+/// The same of the operation's plain small copy.
 Entrant plain_small(const std::vector<const asterope_copy*>& space,
                     Operation operation = Operation::copy);
 
@@ -36,6 +39,10 @@ struct SmallCallers {
 /// All entry points' callers. They need other small copies: masked moves suit hot data, but a
 /// reader must wait for them.
 std::vector<SmallCallers> small_callers();
+
+/// The samples of each small copy before the first cut, and of those that it keeps: at every rigor,
+/// as the space is small. The run-off has so many times the rigor's rounds.
+inline constexpr int kSmallSamples = 5, kSmallKept = 16, kKeptSamples = 8, kSmallRounds = 2;
 
 /// Small copies tie by less than pipelines: a simpler copy is not worth a percent of every call.
 inline constexpr TieBand kSmallTies{0.002, 0.002};

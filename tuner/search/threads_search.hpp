@@ -8,7 +8,6 @@
 
 #include "search/race.hpp"
 #include "search/search.hpp"
-#include "space/candidates.h"
 
 namespace asterope {
 

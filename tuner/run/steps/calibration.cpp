@@ -57,9 +57,8 @@ void plan_steps(Progress& progress, const Plan& plan, const Spaces& spaces, cons
             races(Step::exam, 2 * 3 * 1.5, rigor.exam_rounds);
         }
     }
-    // See search_small: all five times, 16 of them eight times, the run-off.
-    const std::size_t small =
-        5 * spaces.members("small").size() + 16 * 8 + 2 * run_off_samples(rigor);
+    const std::size_t small = kSmallSamples * spaces.members("small").size() +
+                              kSmallKept * kKeptSamples + kSmallRounds * run_off_samples(rigor);
     add(Step::small, kPlannedSample * static_cast<double>(small * plan.small_weights.size()));
     add(Step::building, kBuilding);
 }

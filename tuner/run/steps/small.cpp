@@ -36,9 +36,7 @@ std::vector<TimedCopy> all_small_copies(const OperationRun& run, const Candidate
 
 /// The small copy of the profile that stands; kLibc where the profile lacks one.
 Entrant standing_small(const OperationRun& run) {
-    const auto& space = run.spaces.members("small");
-    const auto found = std::ranges::find(space, run.plan.standing().small, &asterope_copy::name);
-    return found == space.end() ? kLibc : Entrant(found - space.begin());
+    return member_named(run.spaces.members("small"), run.plan.standing().small);
 }
 
 /// The small copies that differ from this one in registers and bound alone.
@@ -167,7 +165,7 @@ void find_bound(OperationRun& run, const Contests& contests, Findings& findings)
         Race race(0, run.plan.small_weights, run.timed(copies, 0));
         std::map<Entrant, double> worth;
         const SizeResult result =
-            race.run_off(entrants, 2 * run.plan.rigor.rounds, winner, kLibc, kSmallTies);
+            race.run_off(entrants, kSmallRounds * run.plan.rigor.rounds, winner, kLibc, kSmallTies);
         double most = kWorthOfUnusable;
         for (const Finalist& one : result.finalists) {
             worth[one.candidate] = one.score + gains.at(one.candidate) / kSizesBelow;
