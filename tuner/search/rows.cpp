@@ -287,8 +287,7 @@ class SetSearch {
         if (all.empty()) return kNever;
         double price = 0;
         for (const std::size_t one : set) {
-            price += rules_.pipeline_prices.empty() ? rules_.pipeline_price
-                                                    : rules_.pipeline_prices[one];
+            if (!rules_.pipeline_prices.empty()) price += rules_.pipeline_prices[one];
         }
         return Walk(costs_, all, rules_).cost() + price;
     }

@@ -75,9 +75,9 @@ struct RowRules {
     std::size_t most_pipelines = 6;
     std::size_t most_senses = 2; ///< distinct sensing copies
     double row_price = 0.02;
-    double pipeline_price = 0.04; ///< of each distinct pipeline not in place, besides its rows
-    std::vector<double> pipeline_prices = {}; ///< the same by pipeline; empty: alike
-    double sense_price = 0.02;                ///< of each row that senses, besides row_price
+    double sense_price = 0.02; ///< of each row that senses, besides row_price
+    /// Of each distinct pipeline not in place, besides its rows. Empty: all are 0.
+    std::vector<double> pipeline_prices = {};
     /// Copies that sense look at the destination alone, as those of memset do. Cached and untouched
     /// destinations take one pipeline, uncached ones another.
     bool one_sided = false;
