@@ -12,8 +12,7 @@ namespace asterope {
 
 namespace {
 
-/// A copy is clearly slower where libc's time over its own, the median of the rounds, is below
-/// this.
+/// Below this median of libc's time over its own, a copy is clearly slower.
 constexpr double kClearlySlower = 0.93;
 
 /// A copy from this ratio on gains beyond the noise.

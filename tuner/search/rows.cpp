@@ -169,8 +169,7 @@ class Costs {
         }
         return best;
     }
-    /// The best of a locality's part of the scores, by pipeline, less the same part of its
-    /// handicap.
+    /// The best pipeline's part of the scores for a locality, less that part of its handicap.
     double best_of(const std::vector<double>& values) const {
         double best = -kNever;
         for (std::size_t i = 0; i < values.size(); ++i) {

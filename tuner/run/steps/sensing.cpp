@@ -59,8 +59,7 @@ Readings readings_at(const OperationRun& run, const Contests& contests, std::siz
             {probe, run.copy(entrant), size, workload, run.plan.rigor.probe_readings});
     };
     Readings readings;
-    const bool both =
-        pipelines_behind(probe) == 4; // its readings of the source are of both sides at once
+    const bool both = pipelines_behind(probe) == 4; // its readings of sources are of both at once
     const bool is_set = !facts_of(run.plan.operation).reads; // its readings are of the destination
     const bool outgrows = run.outgrows_caches(size);
     if (!outgrows) {
