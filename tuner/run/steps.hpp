@@ -87,9 +87,9 @@ void find_page_stages(OperationRun& run, Findings& findings);
 void find_other_kinds(OperationRun& run, Findings& findings);
 
 /// Makes one choice a size between the routine's copy and other ways to carry it out, such as over
-/// threads. `found`: by ascending size, as search_shares() returns them. Entrant 0 is the routine's
-/// copy as it is. Where it wins, the best of the others is the runner-up. A choice ends at its
-/// size, and the next begins behind it. The routine's copy goes on to where another wins.
+/// threads. `found`: by ascending size, as race_beside_first() returns them. Where it wins, the
+/// best of the others is the runner-up. A choice ends at its size, and the next begins behind it.
+/// The routine's copy goes on to where another wins.
 std::vector<Choice> choices_beside(ChoiceKind kind, Operation operation, const CopyOf& copy_of,
                                    const std::vector<SizeResult>& found);
 

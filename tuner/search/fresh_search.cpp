@@ -51,11 +51,4 @@ bool is_tried(const PageStage& stage, std::size_t size) {
     return stage.piece == kPieces[0] || stage.piece <= size;
 }
 
-SizeResult search_page_stages(const std::vector<Entrant>& entrants, std::size_t size,
-                              const Weights& weights, const Rigor& rigor,
-                              const TimedCopies& timings) {
-    const int rounds = rigor_at(rigor, size).rounds;
-    return Race(size, weights, timings.against(0)).run_off(entrants, rounds, 0, 0);
-}
-
 } // namespace asterope

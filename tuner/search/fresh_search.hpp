@@ -6,9 +6,6 @@
 #include <string_view>
 #include <vector>
 
-#include "search/race.hpp"
-#include "search/search.hpp"
-
 namespace asterope {
 
 /// The page stage before a copy; see scripts/asterope/spaces/fresh.py.
@@ -36,12 +33,5 @@ std::vector<PageStage> all_page_stages();
 /// Whether the stage is worth a try at that size. From kFreshMinimum on, a piece is tried if it is
 /// at most the size; so is the smallest one in any case. A huge page must fit whole.
 bool is_tried(const PageStage& stage, std::size_t size);
-
-/// The findings at one size. In `timings`, entrants are all_page_stages(). The first, which must be
-/// among `entrants`, is the routine's copy without one. Libc does not take part. Ties, and
-/// differences that noise hides, go to the simplest.
-SizeResult search_page_stages(const std::vector<Entrant>& entrants, std::size_t size,
-                              const Weights& weights, const Rigor& rigor,
-                              const TimedCopies& timings);
 
 } // namespace asterope

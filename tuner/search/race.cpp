@@ -297,4 +297,9 @@ SizeResult Race::crowned(Entrant chosen, const Weights& weights,
     return result;
 }
 
+SizeResult race_beside_first(const std::vector<Entrant>& entrants, std::size_t size,
+                             const Weights& weights, int rounds, const TimedCopies& timings) {
+    return Race(size, weights, timings.against(0)).run_off(entrants, rounds, 0, 0);
+}
+
 } // namespace asterope

@@ -20,8 +20,8 @@
 
 namespace asterope {
 
-/// How a copy did under one workload; times in ns are medians of a call. In races of threads and of
-/// page stages, the routine's own copy has libc's place: libc_ns is its time.
+/// How a copy did under one workload; times in ns are medians of a call. In
+/// race_beside_first(), entrant 0 has libc's place: libc_ns is its time.
 struct Measured {
     double ns = 0, libc_ns = 0;
     Estimate ratio{1, 1, 1}; ///< libc's time over the copy's, paired in each round
@@ -180,5 +180,11 @@ class Race {
     std::optional<RunOff> run_off_;                                       ///< the last one
     std::map<std::pair<Entrant, Workload>, std::vector<double>> samples_; ///< log(libc / own)
 };
+
+/// A race at one size between a copy, entrant 0, and other ways to carry it out, simplest first.
+/// Libc does not take part. A loss to entrant 0 counts several times, see utility(). Ties, and
+/// differences that noise hides, go to it, then to the simplest.
+SizeResult race_beside_first(const std::vector<Entrant>& entrants, std::size_t size,
+                             const Weights& weights, int rounds, const TimedCopies& timings);
 
 } // namespace asterope

@@ -74,10 +74,6 @@ Entrant member_named(const std::vector<const asterope_copy*>& space, std::string
     return found == space.end() ? kLibc : Entrant(found - space.begin());
 }
 
-Entrant plain_small(const std::vector<const asterope_copy*>& space, Operation operation) {
-    return member_named(space, facts_of(operation).space->plain_small);
-}
-
 namespace {
 
 /// A smaller lead does not justify an entry point's own copy. Two runs differ by as much.

@@ -5,6 +5,7 @@
 #include <map>
 #include <random>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "search/race.hpp"
@@ -22,10 +23,6 @@ Weights small_weights(Operation operation = Operation::copy);
 
 /// The index of the member of that name; kLibc where it is not there.
 Entrant member_named(const std::vector<const asterope_copy*>& space, std::string_view name);
-
-/// The same of the operation's plain small copy.
-Entrant plain_small(const std::vector<const asterope_copy*>& space,
-                    Operation operation = Operation::copy);
 
 /// The shape and the registers of a small copy, by which the finalists are to be of several kinds.
 using ShapeOf = std::function<std::string(Entrant)>;

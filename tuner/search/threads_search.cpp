@@ -37,9 +37,4 @@ bool is_tried(const ThreadShare& share, std::size_t size) {
     return size >= kSharedMinimum && share.threads > 1 && share.chunk * share.threads < size;
 }
 
-SizeResult search_shares(const std::vector<Entrant>& entrants, std::size_t size,
-                         const Weights& weights, const Rigor& rigor, const TimedCopies& timings) {
-    return Race(size, weights, timings.against(0)).run_off(entrants, rigor.rounds, 0, 0);
-}
-
 } // namespace asterope

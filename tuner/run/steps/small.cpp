@@ -138,7 +138,8 @@ SmallResults find_small(OperationRun& run, const Candidate& large, bool by_shape
     std::erase_if(callers, [&](const SmallCallers& one) {
         return !by_shape || !contains(entry_points, name_of(one.told), &Objective::name);
     });
-    return search_small(all_entrants(space.size()), plain_small(space, run.plan.operation),
+    return search_small(all_entrants(space.size()),
+                        member_named(space, facts_of(run.plan.operation).space->plain_small),
                         run.plan.small_weights, run.plan.rigor, run.random(Step::small),
                         run.timed(copies, 0), by_shape ? shape_of : ShapeOf(), standing_small(run),
                         callers);
