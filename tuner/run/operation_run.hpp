@@ -57,7 +57,7 @@ class OperationRun {
     /// stored past 32 MiB of cache.
     bool outgrows_caches(std::size_t size) const;
     /// Whether a candidate may take a size without a probe. A set that stores past the caches makes
-    /// its next destination uncached. So only a size beyond the last cache takes it without a
+    /// its next destination uncached. So only sizes from the last cache's on take it without a
     /// probe. Elsewhere a probe and its call site decide.
     bool may_take(Entrant entrant, std::size_t size) const;
 

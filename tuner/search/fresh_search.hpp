@@ -1,4 +1,4 @@
-// Finds the page stages by which copies into fresh memory prepare their destination.
+// The page stages by which copies into fresh memory may prepare their destination.
 #pragma once
 
 #include <cstddef>

@@ -20,8 +20,8 @@
 
 namespace asterope {
 
-/// How a copy did under one workload; times in ns are medians of a call. In
-/// race_beside_first(), entrant 0 has libc's place: libc_ns is its time.
+/// How a copy did under one workload; times in ns are medians of a call. In race_beside_first(),
+/// entrant 0 has libc's place: libc_ns is its time.
 struct Measured {
     double ns = 0, libc_ns = 0;
     Estimate ratio{1, 1, 1}; ///< libc's time over the copy's, paired in each round

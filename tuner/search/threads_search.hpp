@@ -1,5 +1,4 @@
-// Finds the sizes at which several threads copy faster than one, with their number and their
-// chunks.
+// The shares by which several threads may copy together: their number and their chunks.
 #pragma once
 
 #include <cstddef>
