@@ -14,7 +14,7 @@ from .spaces import fresh, members, probes, threads
 # A choice punishes a copy that loses to the reference under one workload, see utility().
 LOSS_FACTOR = 4.0  # Each further step of a large loss has this weight. One of a gain has 1.
 LOSS_NOISE = 0.01  # A loss counts as a gain does up to this logarithm of the ratio.
-LOSS_ONSET = 0.03  # This logarithm beyond the noise has half of the further weight.
+LOSS_ONSET = 0.03  # A loss this far beyond the noise has half of the further weight, on average.
 
 
 def utility(log_ratio: float) -> float:
@@ -57,11 +57,10 @@ inline constexpr std::size_t kLeastChunk = {threads.LEAST_CHUNK};
 inline constexpr std::size_t kFreshMinimum = {fresh.LEAST_BYTES};
 inline constexpr std::size_t kLeastPiece = {fresh.LEAST_PIECE}, kMostPiece = {fresh.MOST_PIECE};
 
-/// These say how losses count, see search/utility.hpp. Each further step of a large one has the
-/// first as its weight. Up to the second, a logarithm of the ratio, one counts as a gain does. The
-/// third is how far beyond half of the further weight is reached.
-inline constexpr double kLossFactor = {LOSS_FACTOR};
-inline constexpr double kLossNoise = {LOSS_NOISE};
+/// How losses count, see search/utility.hpp.
+inline constexpr double kLossFactor = {LOSS_FACTOR}; ///< the weight of each further step
+inline constexpr double kLossNoise = {LOSS_NOISE};   ///< up to this logarithm one counts as a gain
+/// A loss this far beyond the noise has half of the further weight, on average.
 inline constexpr double kLossOnset = {LOSS_ONSET};
 
 }} // namespace asterope

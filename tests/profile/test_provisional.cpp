@@ -33,12 +33,12 @@ std::string decided(Profile profile) {
 TEST(Provisional, is_a_profile_with_winners_that_noise_hid_those_of_sets_included) {
     Profile lost = noisy_profile();
     lost.choices[1].undecided = true;
-    EXPECT_EQ(decided(lost), "1 winner is the plain copy, as noise hid a better one");
+    EXPECT_EQ(decided(lost), "noise hid the fastest copy of 1 choice");
     lost.choices[2].undecided = lost.choices[3].undecided = true;
     Choice& set = lost.choices.emplace_back();
     set.operation = Operation::set;
     set.undecided = true;
-    EXPECT_EQ(decided(lost), "4 winners are the plain copy, as noise hid better ones");
+    EXPECT_EQ(decided(lost), "noise hid the fastest copy of 4 choices");
 }
 
 TEST(Provisional, is_a_profile_with_wide_floors_of_libcs_though_few_rounds_were_disturbed) {
@@ -63,9 +63,10 @@ TEST(Provisional, has_all_reasons_and_old_files_have_none) {
     all.search.noise->provisional = true;
     all.search.noise->reason = "12 % of the rounds stayed disturbed";
     all.choices[1].undecided = true;
-    EXPECT_EQ(decided(all),
-              "12 % of the rounds stayed disturbed, and 1 winner is the plain copy, as noise hid a "
-              "better one, and libc differed from itself by more than 25 % in 20 of 20 cells");
+    EXPECT_EQ(
+        decided(all),
+        "12 % of the rounds stayed disturbed, and noise hid the fastest copy of 1 choice, and "
+        "libc differed from itself by more than 25 % in 20 of 20 cells");
     Profile old = noisy_profile();
     old.search.noise->provisional = true;
     EXPECT_EQ(why_provisional(old), kUntoldReason);

@@ -24,8 +24,7 @@ std::size_t rows_left(double plain, double sensing, bool together) {
     Contests contests;
     contests.contestants = {0, 1};
     contests.standing.resize(3);
-    contests.at_size.resize(3);
-    contests.at_size[1] = {race_among({1, plain}), {}};
+    contests.at_size.assign(3, {race_among({1, plain}), {}});
     contests.sensing.push_back({nullptr, {kSensing, {0, 0, 0}}, {}});
     SensingRace race{race_among({sensing, plain}), {{kSensing, nullptr}}};
     if (together) race.entrants.emplace_back(kPlain, nullptr);
@@ -49,12 +48,25 @@ TEST(Contests, keep_a_row_of_one_size_alone_where_its_neighbours_may_not_go_on) 
     Contests contests;
     contests.contestants = {0, 1};
     contests.standing.resize(2);
-    contests.at_size.resize(2);
-    for (auto& one : contests.at_size) one = {race_among({1, 1}), {}};
+    contests.at_size.assign(2, {race_among({1, 1}), {}});
     const std::vector<Row> rows = {{0, 0, RowCopy::plain(0)}, {1, 1, kPlain}};
     EXPECT_EQ(contests.beyond_chance(rows, {{{0, 0}}, {{0, 0}}}).size(), 1u);
     const double never = -std::numeric_limits<double>::infinity();
     EXPECT_EQ(contests.beyond_chance(rows, {{{0, never}}, {{never, 0}}}), rows);
+}
+
+// Else a row would end there by noise alone.
+TEST(Contests, crown_the_copy_of_a_row_where_noise_hid_the_fastest_and_say_so) {
+    Contests contests;
+    contests.contestants = {0, 1};
+    const Race race = race_among({1, 1.2});
+    contests.at_size = {{race, {race.won_by(0)}}};
+    contests.at_size[0].results[0].undecided = true;
+    PipelineFacts facts;
+    facts.found.push_back({contests.at_size[0].results});
+    contests.crown(0, 0, 1, facts);
+    EXPECT_EQ(facts.found[0].results[0].winner(), 1);
+    EXPECT_TRUE(facts.found[0].results[0].undecided);
 }
 
 TEST(Contests, let_a_set_store_past_the_caches_only_where_a_reader_gains_by_it_and_none_loses) {

@@ -11,7 +11,7 @@ const std::vector<std::string> kNames = {"plain", "wide", "sought", "far"};
 
 /// By size what copies there.
 std::vector<RowCopy> choose(std::vector<SizeScores> scores, const Standing& standing) {
-    RowRules rules;
+    RowRules rules{.pipeline_prices = std::vector(kNames.size(), 0.04)};
     favour(standing_copies(standing, kSizes, kNames), std::vector(kSizes.size(), kDoubt), scores,
            {}, rules);
     std::vector<RowCopy> copies;
@@ -86,7 +86,7 @@ TEST(Standing, is_favoured_as_a_copy_that_senses_by_what_that_was_timed_at) {
     std::vector<std::optional<RowCopy>> standing(kSizes.size());
     standing[2] = senses;
     std::vector<SizeScores> all = scores({0, 0, 0, 0}, 0, 1);
-    RowRules rules;
+    RowRules rules{.pipeline_prices = std::vector(kNames.size(), 0.04)};
     favour(standing, std::vector(kSizes.size(), 0.05), all, {&timed}, rules);
     for (std::size_t size = 0; size < kSizes.size(); ++size) {
         EXPECT_NEAR(timed.scores[size], size == 2 ? 0.15 : 0.1, 1e-12);

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "search/race_track.hpp"
 #include "space/limits.hpp"
+#include "support/unit_test.hpp"
 
 TEST(PageStages, that_are_tried_are_possible_and_begin_with_none) {
     const std::vector<PageStage> stages = all_page_stages();
@@ -33,18 +33,4 @@ TEST(PageStages, of_unknown_names_or_pieces_are_impossible) {
     EXPECT_FALSE(is_possible({"populate", kLeastPiece + 1}));
     EXPECT_FALSE(is_possible({"huge", kMostPiece + kLeastPiece}));
     EXPECT_FALSE(is_possible({"mlock", kLeastPiece}));
-}
-
-TEST(SearchPageStages, times_copies_of_a_size_in_as_many_rounds_as_a_run_off_of_its_pipelines) {
-    const Rigor standard = parse_rigor("standard");
-    for (const std::size_t size : {kModerateCopy - 1, kModerateCopy}) {
-        KnownMachine machine(races::ratios({{1, 1, 1}, {1.5, 1.5, 1.5}}));
-        EXPECT_EQ(
-            search_page_stages(all_entrants(2), size, races::kMean, standard, machine).winner(), 1);
-        const auto samples = std::ranges::count_if(machine.calls, [](const auto& call) {
-            return std::get<1>(call) == Workload::hot && std::get<2>(call) == 1;
-        });
-        EXPECT_EQ(samples, rigor_at(standard, size).rounds);
-    }
-    EXPECT_LT(rigor_at(standard, kModerateCopy).rounds, standard.rounds);
 }

@@ -80,6 +80,18 @@ TEST(RunOff, ties_nothing_whose_score_is_behind_by_more_than_a_tie_may_cost) {
     EXPECT_EQ(result.winner(), 1);
     EXPECT_NEAR(result.finalists.front().ratio / result.finalists.back().ratio, std::exp(0.04),
                 1e-9);
+    EXPECT_FALSE(result.finalists.back().tied);
+    EXPECT_FALSE(track.race.won_by(1).finalists.back().tied);
+}
+
+// Winners that are chosen later have the ties of the run-off.
+TEST(RunOff, ties_by_its_own_band_whoever_wins) {
+    for (const auto& [ties, tied] : {std::pair(TieBand{}, true), {TieBand{0.002, 0.002}, false}}) {
+        Track track({{1.300, 1}, {1.305, 1}}, {kHotAlone});
+        const auto results = track.race.run_offs(track.all, 9, {{}}, kLibc, ties);
+        EXPECT_EQ(results.front().winner(), tied ? 0 : 1);
+        EXPECT_EQ(track.race.won_by(1).finalists.back().tied, tied);
+    }
 }
 
 TEST(Proof, counts_how_often_the_winner_was_timed_where_it_counts) {

@@ -34,11 +34,22 @@ std::vector<SizeScores> specialists(double gain, double probe) {
     return std::vector(4, one);
 }
 
+constexpr double kPrice = 0.04;
+
+/// The rows if each pipeline costs kPrice, unless the rules say otherwise.
+Rows choose(const std::vector<SizeScores>& scores, RowRules rules = {},
+            const std::vector<TimedRowCopy>& timed = {},
+            const std::vector<std::size_t>& in_place = {}) {
+    const std::size_t pipelines = scores.empty() ? 0 : scores.front().plain.size();
+    if (rules.pipeline_prices.empty()) rules.pipeline_prices.assign(pipelines, kPrice);
+    return choose_rows(scores, rules, timed, in_place);
+}
+
 TEST(ChooseRows, takes_what_brings_more_than_its_price_and_loses_little_anywhere) {
     Plain one_loss(10, {0.10, 0.09}); // for which many small gains do not pay
     one_loss[4] = {0.0, 0.05};
     const Plain two_sizes = {{0.10, 0.115}, {0.10, 0.1}}, alike(2, {0.10, 0.12});
-    const RowRules handicapped{.pipeline_price = 0, .handicaps = {0, 0.01}};
+    const RowRules handicapped{.pipeline_prices = {0, 0}, .handicaps = {0, 0.01}};
     const struct {
         const char* rule;
         Plain scores;
@@ -65,37 +76,44 @@ TEST(ChooseRows, takes_what_brings_more_than_its_price_and_loses_little_anywhere
         {"one large loss", one_loss, {plain(0, 9, 1)}, {.most_rows = 1}},
     };
     for (const auto& [rule, all, rows, rules, in_place] : cases) {
-        EXPECT_EQ(choose_rows(scores(all), rules, {}, in_place), rows) << rule;
+        EXPECT_EQ(choose(scores(all), rules, {}, in_place), rows) << rule;
     }
+}
+
+// The first was predicted to be the best. The second brings less than its price over the third.
+TEST(ChooseRows, measures_regrets_from_the_best_that_an_exam_has_not_refuted) {
+    const RowRules rules{.pipeline_prices = {0, 0.03, 0}};
+    const std::vector<TimedRowCopy> timed = {{RowCopy::plain(0), {-1}}};
+    EXPECT_EQ(choose(scores({{0.3, 0.10, 0.09}}), rules, timed), (Rows{plain(0, 0, 2)}));
 }
 
 TEST(ChooseRows, keeps_to_the_bounds_whatever_it_costs) {
     Plain each_another(12, std::vector<double>(12, 0.0));
     for (std::size_t size = 0; size < 12; ++size) each_another[size][size] = 1;
     RowRules few{.most_rows = 3, .most_pipelines = 4};
-    const Rows rows = choose_rows(scores(each_another), few);
+    const Rows rows = choose(scores(each_another), few);
     ASSERT_FALSE(rows.empty());
     EXPECT_LE(rows.size(), 3u);
     EXPECT_EQ(rows.front().first, 0u);
     EXPECT_EQ(rows.back().last, 11u);
     few.most_rows = 12;
-    EXPECT_LE(pipelines_of(choose_rows(scores(each_another), few)).size(), 4u);
+    EXPECT_LE(pipelines_of(choose(scores(each_another), few)).size(), 4u);
 }
 
 TEST(ChooseRows, senses_where_there_is_a_probe_and_that_brings_more_than_it_costs) {
     const RowCopy sensing = {{0, 1, 2, 3}, true};
-    EXPECT_EQ(choose_rows(specialists(0.2, 0.05)), (Rows{{0, 3, sensing}}));
-    EXPECT_EQ(choose_rows(specialists(0.2, 0.5)), (Rows{plain(0, 3, 0)}));
-    EXPECT_EQ(choose_rows(specialists(0.005, 0.001)), (Rows{plain(0, 3, 0)}));
-    EXPECT_EQ(choose_rows(specialists(0.2, 0.05), {.most_senses = 0}), (Rows{plain(0, 3, 0)}));
+    EXPECT_EQ(choose(specialists(0.2, 0.05)), (Rows{{0, 3, sensing}}));
+    EXPECT_EQ(choose(specialists(0.2, 0.5)), (Rows{plain(0, 3, 0)}));
+    EXPECT_EQ(choose(specialists(0.005, 0.001)), (Rows{plain(0, 3, 0)}));
+    EXPECT_EQ(choose(specialists(0.2, 0.05), {.most_senses = 0}), (Rows{plain(0, 3, 0)}));
     auto some = specialists(0.2, 0.05);
     some[0].sensed = {};
-    EXPECT_EQ(choose_rows(some), (Rows{plain(0, 0, 0), {1, 3, sensing}}));
+    EXPECT_EQ(choose(some), (Rows{plain(0, 0, 0), {1, 3, sensing}}));
 }
 
 TEST(ChooseRows, of_sets_gives_all_but_uncached_destinations_one_pipeline) {
     const RowRules rules{.one_sided = true};
-    const Rows rows = choose_rows(specialists(0.4, 0.05), rules);
+    const Rows rows = choose(specialists(0.4, 0.05), rules);
     ASSERT_EQ(rows.size(), 1u);
     const auto [cached, produced, fetched, uncached] = rows.front().copy.pipelines;
     EXPECT_TRUE(rows.front().copy.senses);
@@ -108,8 +126,8 @@ TEST(ChooseRows, of_sets_gives_all_but_uncached_destinations_one_pipeline) {
 TEST(ChooseRows, of_sets_measures_regrets_from_the_best_of_a_size_where_none_can_sense) {
     const Plain behind = {{-0.05, -0.06}, {-0.10, -0.06}};
     for (const bool one_sided : {false, true}) {
-        const RowRules rules{.row_price = 0.13, .pipeline_price = 0, .one_sided = one_sided};
-        EXPECT_EQ(choose_rows(scores(behind), rules).size(), 1u);
+        const RowRules rules{.row_price = 0.13, .pipeline_prices = {0, 0}, .one_sided = one_sided};
+        EXPECT_EQ(choose(scores(behind), rules).size(), 1u);
     }
 }
 
@@ -124,11 +142,11 @@ TEST(ChooseRows, of_sets_counts_the_better_of_two_pipelines_where_the_set_is_rea
     scores.sensed[static_cast<std::size_t>(Locality::uncached)] = {0.5, 0, 0};
     scores.read = {-0.3, -0.1, 0.1};
     const RowRules rules{.one_sided = true};
-    const Rows rows = choose_rows({scores, scores}, rules);
+    const Rows rows = choose({scores, scores}, rules);
     ASSERT_EQ(rows.size(), 1u);
     EXPECT_EQ(rows.front().copy, (RowCopy{{good, good, good, past}, true}));
     scores.read = {-0.3, 0.1, -0.1};
-    const RowCopy other = choose_rows({scores, scores}, rules).front().copy;
+    const RowCopy other = choose({scores, scores}, rules).front().copy;
     EXPECT_EQ(other, (RowCopy{{poor, poor, poor, past}, true}));
 }
 
@@ -143,7 +161,7 @@ TEST(ChooseRows, finds_what_trying_all_assignments_finds) {
         const RowRules rules{.most_rows = 6, .most_pipelines = 3};
         const auto cost = [&](const Rows& rows) {
             double sum = rules.row_price * static_cast<double>(rows.size()) +
-                         rules.pipeline_price * static_cast<double>(pipelines_of(rows).size());
+                         kPrice * static_cast<double>(pipelines_of(rows).size());
             for (const Row& row : rows) {
                 for (std::size_t size = row.first; size <= row.last; ++size) {
                     const double regret = *std::max_element(all[size].begin(), all[size].end()) -
@@ -165,7 +183,7 @@ TEST(ChooseRows, finds_what_trying_all_assignments_finds) {
             }
             least = std::min(least, cost(rows));
         }
-        EXPECT_NEAR(cost(choose_rows(scores(all), rules)), least, 1e-12);
+        EXPECT_NEAR(cost(choose(scores(all), rules)), least, 1e-12);
     }
 }
 

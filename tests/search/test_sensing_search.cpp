@@ -133,12 +133,13 @@ TEST(Probes, of_both_sides_and_of_sets_heed_call_sites) {
     EXPECT_TRUE(heeds_sites(sets, kLarge));
     EXPECT_FALSE(heeds_sites(kSource4, kSmall));
     EXPECT_FALSE(heeds_sites(kEach2, kSmall));
-    EXPECT_EQ(ways_of(sets), 2u);
+    EXPECT_EQ(pipelines_behind(sets), 2u);
 }
 
 TEST(SensingCopy, is_named_by_its_probe_threshold_and_pipelines_and_hands_them_on) {
-    EXPECT_EQ(std::tuple(ways_of(kSource4), ways_of(kEach2), ways_of(kBoth4)),
-              std::tuple(2u, 3u, 4u));
+    EXPECT_EQ(
+        std::tuple(pipelines_behind(kSource4), pipelines_behind(kEach2), pipelines_behind(kBoth4)),
+        std::tuple(2u, 3u, 4u));
     const SensingCopy two{&kSource4, kHotCopy, kColdCopy, {187, 90, 390}},
         three{&kEach2, kHotCopy, kHotCopy, {187, 90, 390}, kColdCopy},
         four{&kBoth4, kHotCopy, kColdCopy, {187, 90, 390}, kHotCopy, kColdCopy};

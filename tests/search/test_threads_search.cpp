@@ -28,7 +28,7 @@ TEST(AllShares, are_tried_where_there_are_chunks_for_everybody) {
 }
 
 SizeResult search_on(const TimedCopies& timings, const Weights& weights = races::kMean) {
-    return search_shares(all_entrants(4), 8 * kMiB, weights, parse_rigor("standard"), timings);
+    return race_beside_first(all_entrants(4), 8 * kMiB, weights, 15, timings);
 }
 
 TEST(SearchShares, takes_the_fewest_threads_that_lead_and_lose_little) {

@@ -41,7 +41,7 @@ class TrueFigures : public Timings {
         const bool cached = asked.workload == Workload::hot;
         const bool reused = cached || asked.workload == Workload::fetch;
         ProbeTicks ticks{std::vector<double>(30, cached ? 50 : 800)};
-        if (ways_of(asked.probe) > 2) ticks.destination.assign(30, reused ? 50 : 800);
+        if (pipelines_behind(asked.probe) > 2) ticks.destination.assign(30, reused ? 50 : 800);
         return ticks;
     }
     Calibration calibration(std::size_t, Workload,

@@ -337,7 +337,7 @@ def incomplete_profile() -> dict[str, Any]:
 # Every command's words on provisional_profile(), as the file has them.
 DOUBT = (
     "12 % of the rounds stayed disturbed, however often they were repeated (seen: steal 31, "
-    "preempted 504), and 2 winners are the plain copy, as noise hid better ones"
+    "preempted 504), and noise hid the fastest copy of 2 choices"
 )
 
 

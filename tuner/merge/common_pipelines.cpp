@@ -221,9 +221,9 @@ class CommonSearch {
             const auto best = best_of(race, size, {{workload, 1}}, {}, Use::probed);
             return best ? std::optional(candidate(*best)) : std::nullopt;
         };
-        const std::size_t ways = ways_of(*copy.probe);
-        if (ways > 2 && !(copy.fetch = best_under(Workload::fetch))) return std::nullopt;
-        if (ways > 3 && !(copy.produce = best_under(Workload::produce))) return std::nullopt;
+        const std::size_t pipelines = pipelines_behind(*copy.probe);
+        if (pipelines > 2 && !(copy.fetch = best_under(Workload::fetch))) return std::nullopt;
+        if (pipelines > 3 && !(copy.produce = best_under(Workload::produce))) return std::nullopt;
         double cached = 0, none_cached = INFINITY, log_ratio = 0;
         Finalist means{0, {}, 0, false};
         const auto count = static_cast<double>(all.size());

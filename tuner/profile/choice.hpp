@@ -77,7 +77,7 @@ struct OfBest {
 /// How a copy did against libc.
 struct Figures {
     double ratio = 1;    ///< weighted geometric mean; 1 where the profile does not say
-    double gb_per_s = 0; ///< the most that it copied in any situation; 0: not known
+    double gb_per_s = 0; ///< the most that it copied under any workload; 0: not known
     std::map<Workload, Measured> workloads;
 };
 
@@ -97,7 +97,7 @@ struct Choice : Figures {
     std::optional<Proof> proof;
     std::vector<RunnerUp> runners_up; ///< the best of them, best first
     std::map<Workload, Estimate> noise_floor;
-    bool undecided = false;        ///< noise hid which is the fastest: the winner is the plain copy
+    bool undecided = false;        ///< see SizeResult
     std::optional<OfBest> of_best; ///< of several machines' common winner only
 
     /// GB/s that it copied under a workload; 0: not known.

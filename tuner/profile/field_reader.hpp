@@ -82,8 +82,8 @@ struct Reader {
     void probe(const char* name, const asterope_copy*& into) {
         known.insert(name);
         into = find_probe(object.at(name), place.at(name));
-        if ((ways_of(*into) > 2) != object.contains("fetch") ||
-            (ways_of(*into) > 3) != object.contains("produce")) {
+        if ((pipelines_behind(*into) > 2) != object.contains("fetch") ||
+            (pipelines_behind(*into) > 3) != object.contains("produce")) {
             throw place.fault("has other pipelines than its probe chooses among");
         }
     }

@@ -36,9 +36,8 @@ void decide_whether_provisional(Profile& profile) {
         }
     }
     if (undecided > 0) {
-        add(std::to_string(undecided) +
-            (undecided == 1 ? " winner is the plain copy, as noise hid a better one"
-                            : " winners are the plain copy, as noise hid better ones"));
+        add("noise hid the fastest copy of " + std::to_string(undecided) +
+            (undecided == 1 ? " choice" : " choices"));
     }
     if (static_cast<double>(wide) > kBearableShare * static_cast<double>(cells)) {
         add("libc differed from itself by more than 25 % in " + std::to_string(wide) + " of " +

@@ -12,8 +12,7 @@ namespace asterope {
 
 namespace {
 
-/// A limit of libc's time over a copy's, as the median of the rounds. A copy below it is clearly
-/// slower, if most rounds agree that it is slower at all.
+/// Below this median of libc's time over its own, a copy is clearly slower.
 constexpr double kClearlySlower = 0.93;
 
 /// A copy from this ratio on gains beyond the noise.
@@ -84,7 +83,7 @@ void Contests::crown(std::size_t index, std::size_t objective, std::size_t conte
                      PipelineFacts& facts) const {
     const Contest& contest = at_size[index];
     SizeResult& result = facts.found[index].results[objective];
-    result = contest.race->won_by(contestants[contestant], objective);
+    result = contest.race.won_by(contestants[contestant], objective);
     result.undecided = contest.results[objective].undecided;
 }
 
@@ -124,7 +123,7 @@ bool Contests::leads(std::size_t index, const RowCopy& one, const RowCopy& other
     if (!one.senses && !other.senses) {
         const Entrant ours = contestants[one.pipelines.front()],
                       theirs = contestants[other.pipelines.front()];
-        return at_size[index].race->lead(ours, theirs, objective).low > 1;
+        return at_size[index].race.lead(ours, theirs, objective).low > 1;
     }
     const auto races = sensing_races.find(index);
     if (races == sensing_races.end()) return true;
@@ -142,7 +141,7 @@ bool Contests::leads(std::size_t index, const RowCopy& one, const RowCopy& other
     if (!theirs || (!ours && one.senses)) return true;
     if (ours) return race.lead(*ours, *theirs).low > 1;
     const Entrant plain = contestants[one.pipelines.front()];
-    return at_size[index].race->libc_over(plain, objective).low > race.libc_over(*theirs).high;
+    return at_size[index].race.libc_over(plain, objective).low > race.libc_over(*theirs).high;
 }
 
 std::vector<Row> Contests::beyond_chance(std::vector<Row> rows,

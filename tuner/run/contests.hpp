@@ -22,7 +22,7 @@ inline constexpr double kWorthOfUnusable = -std::numeric_limits<double>::infinit
 
 /// The contest at one size, whose figures winners are chosen from later.
 struct Contest {
-    std::optional<Race> race;        ///< Empty before it is held.
+    Race race;
     std::vector<SizeResult> results; ///< by objective
 };
 
@@ -72,8 +72,8 @@ struct Contests {
     /// Makes a contestant the winner of an evaluated size.
     void crown(std::size_t index, std::size_t objective, std::size_t contestant,
                PipelineFacts& facts) const;
-    /// Makes these the routine's rows. A row that senses needs the time stamp counter. The winner
-    /// of its sizes does without it: the best of the routine's pipelines there.
+    /// Makes these the routine's rows. A CPU may lack the counter that probes need. So each size of
+    /// a row that senses has a winner without a probe, too: the best of the routine's pipelines.
     void take_rows(std::vector<Row> rows, Findings& findings) const;
     /// The rows without those of one size whose lead may be chance. `scores`: the rows were chosen
     /// by them. `settled`: evaluated sizes whose rows were chosen by more than these rounds.

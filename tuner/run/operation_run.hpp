@@ -57,7 +57,8 @@ class OperationRun {
     /// stored past 32 MiB of cache.
     bool outgrows_caches(std::size_t size) const;
     /// Whether a candidate may take a size without a probe. A set that stores past the caches makes
-    /// its next destination uncached. So the size must choose it, or a probe and its call site.
+    /// its next destination uncached. So only sizes from the last cache's on take it without a
+    /// probe. Elsewhere a probe and its call site decide.
     bool may_take(Entrant entrant, std::size_t size) const;
 
     /// A part of a step of this operation.

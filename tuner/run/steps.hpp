@@ -22,9 +22,11 @@ using BuildRoutine = std::function<CopyFunction(Operation)>;
 ///
 /// - The size that small copies hand over to, the small copies and those of overlapping buffers.
 /// - The other sizes.
-/// - The rows for all sizes at once, and the sizes at which they change.
+/// - The rows for all sizes at once, some with copies that sense.
+/// - The bound of the small copies, and the sizes at which rows change.
 /// - Buffers that alias.
 /// - Copies over threads. Where anything is timed, their pool must have been started.
+/// - Page stages.
 /// - The exam, if `examines`. A log has its figures, so a replay needs no routine.
 ///
 /// Throws BudgetSpent where the budget ends before the first size is done.
@@ -34,11 +36,12 @@ void run_steps(OperationRun& run, Findings& findings, bool examines,
 /// About the seconds that rendering, compiling and loading the routine takes.
 inline constexpr double kBuilding = 2;
 
-/// Plans all steps of an operation whose samples are not calibrated yet. So the progress line
+/// Plans the steps of an operation whose samples are not calibrated yet. So the progress line
 /// counts them while another operation is searched.
 void plan_roughly(Progress& progress, const OperationSearch& search);
 
-/// Fixes the calls of each sample, and plans all steps up to the exam.
+/// Fixes the calls of each sample, and plans the steps: all but those of overlapping buffers,
+/// threads and page stages.
 void calibrate_sizes(OperationRun& run);
 
 /// Searches all sizes, from coarse to fine, and the small copies that hand over to them: see
@@ -83,9 +86,9 @@ void find_page_stages(OperationRun& run, Findings& findings);
 void find_other_kinds(OperationRun& run, Findings& findings);
 
 /// Makes one choice a size between the routine's copy and other ways to carry it out, such as over
-/// threads. `found`: by ascending size, as search_shares() returns them. Entrant 0 is the routine's
-/// copy as it is. Where it wins, the best of the others is the runner-up. A choice at a size holds
-/// from there on.
+/// threads. `found`: by ascending size, as race_beside_first() returns them. Where it wins, the
+/// best of the others is the runner-up. A choice ends at its size, and the next begins behind it.
+/// The routine's copy goes on to where another wins.
 std::vector<Choice> choices_beside(ChoiceKind kind, Operation operation, const CopyOf& copy_of,
                                    const std::vector<SizeResult>& found);
 

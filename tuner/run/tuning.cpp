@@ -272,7 +272,7 @@ class TuningRun {
         return header;
     }
 
-    /// Adds the facts that are known when the last sample is over.
+    /// Adds the facts of the time until now: the end, or an exam whose routine is to be compiled.
     void take_end_facts() {
         facts_.finished = utc_now();
         const std::chrono::duration<double> elapsed = Clock::now() - begin_;
@@ -330,7 +330,7 @@ void tune(const TuningRequest& request) {
     TuningRun run(request, read_machine("/", request.cpu));
     run.prepare();
     try {
-        // Memory is allocated before a log exists that a next run would have to resume.
+        // Memory comes first: where that fails, a log would be left that a next run must resume.
         MachineTimings figures = run.machine_timings();
         RunLog log = run.open_log();
         run.keep(log);

@@ -40,7 +40,7 @@ SizeResult search_overlapping(std::size_t count, const Rigor& rigor, const Timed
     // One of the copies is taken even where libc is faster. Two workloads, so that a gain at one
     // distance does not make up for a loss at another.
     Race race(0, {{Workload::overlapping, 0.5}, {Workload::overlapping_pages, 0.5}}, timings);
-    // Few copies: rounds are cheap, and few of them leave ties to chance.
+    // Few copies: rounds are cheap. Too few rounds leave ties to chance.
     return race.run_off(everybody, 2 * rigor.rounds, 0);
 }
 

@@ -7,7 +7,6 @@
 
 #include "search/race.hpp"
 #include "search/search.hpp"
-#include "space/candidates.h"
 #include "space/limits.hpp"
 
 namespace asterope {

@@ -14,12 +14,13 @@ namespace asterope {
 
 namespace {
 
-/// A pipeline that is at most so far behind the best counts as about as good, as a weighted mean of
-/// worths. A run-off of few rounds cannot tell the two apart.
+/// Two worths that differ by this, as weighted means, count as equal. A run-off of few rounds
+/// cannot tell the two apart.
 constexpr double kNear = 0.015;
 
-/// One purpose that a pipeline may be chosen for at one size: the pipelines by falling worth.
-using Aim = std::vector<std::pair<double, Entrant>>;
+/// The pipelines by falling worth at one size, for one objective, or for the part of the first that
+/// a locality has.
+using Ranking = std::vector<std::pair<double, Entrant>>;
 
 double worth(const Finalist& finalist, const Weights& weights) {
     double sum = 0, total = 0;
@@ -40,9 +41,10 @@ Weights of_locality(const Weights& weights, Locality locality, bool outgrows) {
     return own;
 }
 
-std::vector<Aim> aims_of(const std::vector<Found>& found, const std::vector<Weights>& objectives,
-                         const std::function<bool(std::size_t)>& outgrows) {
-    std::vector<Aim> aims;
+std::vector<Ranking> rankings_of(const std::vector<Found>& found,
+                                 const std::vector<Weights>& objectives,
+                                 const std::function<bool(std::size_t)>& outgrows) {
+    std::vector<Ranking> rankings;
     for (const Found& one : found) {
         const bool is_larger = outgrows(one.results.front().size);
         std::vector<Weights> asked;
@@ -54,31 +56,30 @@ std::vector<Aim> aims_of(const std::vector<Found>& found, const std::vector<Weig
             if (!own.empty()) asked.push_back(own);
         }
         for (const Weights& weights : asked) {
-            Aim& aim = aims.emplace_back();
+            Ranking& ranking = rankings.emplace_back();
             for (const Finalist& finalist : one.results.front().finalists) {
-                aim.emplace_back(worth(finalist, weights), finalist.candidate);
+                ranking.emplace_back(worth(finalist, weights), finalist.candidate);
             }
-            std::ranges::stable_sort(aim, std::greater(), &Aim::value_type::first);
+            std::ranges::stable_sort(ranking, std::greater(), &Ranking::value_type::first);
         }
     }
-    return aims;
+    return rankings;
 }
 
-/// Adds the contestants that cover most of the aims, until each is covered. `place`: a rank, 0 for
-/// the best. Pipelines from that rank on cover an aim if they are nearly as good as the one of that
-/// rank.
-void cover(const std::vector<Aim>& aims, std::size_t place, std::size_t most,
+/// Adds the contestants that cover most of the rankings, until each is covered. `place`: 0 for the
+/// best. Pipelines from that place on cover a ranking if they are nearly as good as the one there.
+void cover(const std::vector<Ranking>& rankings, std::size_t place, std::size_t most,
            std::vector<Entrant>& chosen) {
     std::set<std::size_t> open;
-    std::vector<std::vector<Entrant>> near(aims.size());
-    for (std::size_t i = 0; i < aims.size(); ++i) {
-        const Aim& ranked = aims[i];
+    std::vector<std::vector<Entrant>> near(rankings.size());
+    for (std::size_t i = 0; i < rankings.size(); ++i) {
+        const Ranking& ranked = rankings[i];
         if (place >= ranked.size()) continue;
         for (std::size_t k = place; k < ranked.size(); ++k) {
             if (ranked[k].first >= ranked[place].first - kNear) near[i].push_back(ranked[k].second);
         }
-        const auto in_place = [&](Entrant one) { return contains(chosen, one); };
-        if (std::ranges::none_of(near[i], in_place)) open.insert(i);
+        const auto is_chosen = [&](Entrant one) { return contains(chosen, one); };
+        if (std::ranges::none_of(near[i], is_chosen)) open.insert(i);
     }
     while (!open.empty() && chosen.size() < most) {
         std::map<Entrant, std::size_t> covered;
@@ -164,8 +165,8 @@ std::vector<Entrant> choose_contestants(const std::vector<Found>& found,
                                         const StandardPipelines& standard, Entrant plain,
                                         std::size_t most) {
     std::vector<Entrant> covering;
-    const std::vector<Aim> aims = aims_of(found, objectives, outgrows);
-    for (std::size_t place = 0; place < 3; ++place) cover(aims, place, most, covering);
+    const std::vector<Ranking> rankings = rankings_of(found, objectives, outgrows);
+    for (std::size_t place = 0; place < 3; ++place) cover(rankings, place, most, covering);
     std::vector<Entrant> chosen;
     if (plain != kLibc) chosen.push_back(plain);
     const auto add = [&](Entrant entrant, std::size_t places) {

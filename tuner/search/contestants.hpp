@@ -39,13 +39,19 @@ class StandardPipelines {
     std::optional<Entrant> whole_;
 };
 
-/// The pipelines that take part, at most `most`. First come `plain`, unless it is kLibc, and the
-/// whole copy. Without that one a routine could lose where libc copies so and every other copy is
-/// slower. Then come standard pipelines with the registers of those that cover most, for about two
-/// thirds of the places: those without prefetch, prefetching ones, larger loops. The pipelines that
-/// cover most fill the rest. A pipeline covers an objective at a size if it was about the best for
-/// it. A part of the first objective that a probe could tell apart (see Locality) counts like an
-/// objective. `outgrows(bytes)`: whether the sides of a copy are too large for all caches.
+/// The pipelines that take part, at most `most`: `plain` first, unless it is kLibc, the others
+/// ascending. Places are given in this order:
+///
+/// - `plain`, and the whole copy. Without that one a routine could lose where libc copies so and
+///   every other copy is slower.
+/// - Standard pipelines with the registers of those that cover most, up to about two thirds of the
+///   places: those without prefetch, prefetching ones, larger loops.
+/// - The pipelines that cover most.
+///
+/// A pipeline covers an objective at a size if it is about as good as the best there. The second
+/// and third places are then covered alike. A part of the first objective that a probe could tell
+/// apart (see Locality) counts like an objective. `outgrows(bytes)`: whether the sides of a copy
+/// are too large for all caches.
 std::vector<Entrant> choose_contestants(const std::vector<Found>& found,
                                         const std::vector<Weights>& objectives,
                                         const std::function<bool(std::size_t)>& outgrows,
@@ -72,12 +78,12 @@ using ProbeNs = std::array<double, kLocalities>;
 
 /// The contestants' worth for one objective, from its result at one size. All are alike where noise
 /// hid everything. `probe` is empty where no copy can sense. `outgrows`: see locality_of().
-/// `temporal`: by contestant, whether its stores stay in the caches; empty if no copy heeds
-/// readers. A copy that heeds readers takes its `fetched` pipeline for an uncached destination that
-/// is read. So such a workload counts for `fetched`, which must be temporal. (Stores past the
-/// caches may serve some readers better. A call site then keeps to them, which is not predicted
-/// here.) `one_sided`: for memset such a workload counts in SizeScores::read instead, as a call
-/// site chooses between both pipelines.
+/// `temporal`: by contestant, whether its stores stay in the caches; empty if no copy learns the
+/// stores that suit a call site (see heeds_sites). One that does takes its `fetched` pipeline for
+/// an uncached destination that is read. So such a workload counts for `fetched`, which must be
+/// temporal. (Stores past the caches may serve some readers better. A call site then keeps to them,
+/// which is not predicted here.) `one_sided`: for memset such a workload counts in SizeScores::read
+/// instead, as a call site chooses between both pipelines.
 SizeScores scores_of(const SizeResult& result, const Weights& weights,
                      const std::vector<Entrant>& contestants,
                      const std::optional<ProbeNs>& probe = std::nullopt, bool outgrows = false,

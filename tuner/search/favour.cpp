@@ -43,13 +43,10 @@ std::vector<std::optional<RowCopy>> standing_copies(const Standing& standing,
 void favour(const std::vector<std::optional<RowCopy>>& standing, const std::vector<double>& doubts,
             std::vector<SizeScores>& scores, const std::vector<TimedRowCopy*>& timed,
             RowRules& rules) {
-    if (rules.pipeline_prices.empty() && !scores.empty()) {
-        rules.pipeline_prices.assign(scores.front().plain.size(), rules.pipeline_price);
-    }
     for (std::size_t size = 0; size < standing.size(); ++size) {
         if (!standing[size]) continue;
         for (const std::size_t one : standing[size]->pipelines) {
-            rules.pipeline_prices[one] = 0;
+            if (one < rules.pipeline_prices.size()) rules.pipeline_prices[one] = 0;
             if (one < rules.handicaps.size()) rules.handicaps[one] = 0;
         }
         if (!standing[size]->senses)

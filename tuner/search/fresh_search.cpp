@@ -48,14 +48,7 @@ bool is_tried(const PageStage& stage, std::size_t size) {
     if (stage.piece == 0 || size < kFreshMinimum) return false;
     // A mapping may begin anywhere. In one of twice that size, one huge page lies whole.
     if (asks_for_huge_pages(stage) > 0 && size < 2 * kHugePage) return false;
-    return stage.piece == kPieces[0] || stage.piece == kHugePage || stage.piece <= size;
-}
-
-SizeResult search_page_stages(const std::vector<Entrant>& entrants, std::size_t size,
-                              const Weights& weights, const Rigor& rigor,
-                              const TimedCopies& timings) {
-    const int rounds = rigor_at(rigor, size).rounds;
-    return Race(size, weights, timings.against(0)).run_off(entrants, rounds, 0, 0);
+    return stage.piece == kPieces[0] || stage.piece <= size;
 }
 
 } // namespace asterope

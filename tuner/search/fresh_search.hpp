@@ -1,4 +1,4 @@
-// Finds the page stages by which copies into fresh memory prepare their destination.
+// The page stages by which copies into fresh memory may prepare their destination.
 #pragma once
 
 #include <cstddef>
@@ -6,15 +6,12 @@
 #include <string_view>
 #include <vector>
 
-#include "search/race.hpp"
-#include "search/search.hpp"
-
 namespace asterope {
 
 /// The page stage before a copy; see scripts/asterope/spaces/fresh.py.
 struct PageStage {
     std::string stage = "none"; ///< "none", "populate", "huge" or "advise"
-    std::size_t piece = 0;      ///< bytes that are prepared, then copied, at a time; 0 of "none"
+    std::size_t piece = 0;      ///< Bytes that are prepared, then copied, at a time. "none" has 0.
     bool operator==(const PageStage&) const = default;
 };
 
@@ -36,12 +33,5 @@ std::vector<PageStage> all_page_stages();
 /// Whether the stage is worth a try at that size. From kFreshMinimum on, a piece is tried if it is
 /// at most the size; so is the smallest one in any case. A huge page must fit whole.
 bool is_tried(const PageStage& stage, std::size_t size);
-
-/// The findings at one size. In `timings`, entrants are all_page_stages(). The first, which must be
-/// among `entrants`, is the routine's copy without one. Libc does not take part. Ties, and
-/// differences that noise hides, go to the simplest.
-SizeResult search_page_stages(const std::vector<Entrant>& entrants, std::size_t size,
-                              const Weights& weights, const Rigor& rigor,
-                              const TimedCopies& timings);
 
 } // namespace asterope

@@ -43,7 +43,7 @@ Workload instead_of(Workload workload) {
     return find_workload(facts_of(workload).instead).value();
 }
 
-/// "hot, cold, consume or produce"
+/// "hot, hot_read, ... or bystander"
 std::string choices() {
     std::string text;
     for (const Workload workload : kTunable) {
@@ -106,8 +106,7 @@ std::string tunable_text() {
     for (const Workload workload : kTunable) {
         text += name_of(workload) + ": " + std::string(facts_of(workload).text) + "; ";
     }
-    return text +
-           "balanced: all situations of these alike; or a mix of them, such as hot=1,consume=2";
+    return text + "balanced: most of these, each with its weight; or a mix such as hot=1,consume=2";
 }
 
 double weight_of(const Weights& weights, Workload workload) {

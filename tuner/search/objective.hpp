@@ -40,8 +40,7 @@ struct Objective {
     std::string name; ///< "balanced", a workload's, or "weights" for a mix of the user's own
     Weights weights;  ///< adding up to 1; with_intents() appends some of weight 0
 
-    /// Whether it mixes all situations that a program may have, instead of a few that were asked
-    /// for by name.
+    /// Whether it mixes the workloads of all programs, not a few that were asked for by name.
     bool is_broad() const { return name == "balanced"; }
 };
 

@@ -163,11 +163,12 @@ std::vector<SizeResult> Race::run_offs(const std::vector<Entrant>& finalists, in
         timed.emplace_back(workload, std::ranges::min(objectives_ | std::views::transform(every)));
     }
     for (const Entrant reference : timings_.references()) everybody.push_back(reference);
-    run_off_ = RunOff{Paired(everybody, timed, rounds, round_, timings_, size_), finalists, rounds};
+    run_off_ =
+        RunOff{Paired(everybody, timed, rounds, round_, timings_, size_), finalists, rounds, ties};
     round_ += static_cast<std::uint64_t>(rounds);
     std::vector<SizeResult> results;
     for (std::size_t i = 0; i < objectives_.size(); ++i) {
-        results.push_back(choose(objectives_[i], favourites[i], plain, ties));
+        results.push_back(choose(objectives_[i], favourites[i], plain));
     }
     return results;
 }
@@ -227,10 +228,15 @@ struct Lags {
     }
     /// Whether the lag's interval reaches 0, or it is at most ties.always or libc's lag behind
     /// itself. A lag above ties.never does not tie.
-    bool tie(Entrant one, Entrant other) const {
-        const Estimate behind = lag(one, other);
+    ///
+    /// A lag is the median of the rounds' means. A score is a mean over the workloads' medians, as
+    /// reports show them. Under heavy tails the two differ by more than a tie may cost. Only scores
+    /// count losses several times. So both must tie.
+    bool tie(const Finalist& one, const Finalist& other) const {
+        const Estimate behind = lag(one.candidate, other.candidate);
         const double noise = std::max(ties.always, std::abs(floor.median));
-        return (behind.low <= 0 || behind.median <= noise) && behind.median <= ties.never;
+        return (behind.low <= 0 || behind.median <= noise) && behind.median <= ties.never &&
+               other.score - one.score <= ties.never;
     }
     bool lost_in_noise() const {
         return std::max(std::abs(floor.low), std::abs(floor.high)) > std::log(kWidestFloor);
@@ -248,51 +254,52 @@ Entrant pick(const std::vector<Entrant>& tied, const std::vector<Entrant>& favou
 } // namespace
 
 SizeResult Race::choose(const Weights& weights, const std::vector<Entrant>& favourites,
-                        Entrant plain, const TieBand& ties) const {
-    const std::vector<Finalist> ranked = ranked_finalists(weights);
-    const Lags lags{run_off_->paired, weights, ties};
-    const Finalist& leader = ranked.front();
+                        Entrant plain) const {
+    std::vector<Finalist> ranked = ranked_finalists(weights);
+    const Lags lags{run_off_->paired, weights, run_off_->ties};
     std::vector<Entrant> tied;
     for (const Finalist& finalist : ranked) {
-        // A lag is the median of the rounds' means. A score is a mean over the workloads' medians,
-        // as reports show them. Under heavy tails the two differ by more than a tie may cost. Only
-        // scores count losses several times. So both must tie.
-        if (lags.tie(finalist.candidate, leader.candidate) &&
-            leader.score - finalist.score <= ties.never) {
-            tied.push_back(finalist.candidate);
-        }
+        if (lags.tie(finalist, ranked.front())) tied.push_back(finalist.candidate);
     }
     const Entrant chosen = pick(tied, favourites);
     const bool undecided = lags.lost_in_noise() && contains(run_off_->finalists, plain) &&
                            lags.lag(plain, chosen).low <= 0;
-    SizeResult result = crowned(undecided ? plain : chosen, weights, ties);
+    SizeResult result = crowned(undecided ? plain : chosen, weights, std::move(ranked));
     result.undecided = undecided;
     return result;
 }
 
 SizeResult Race::won_by(Entrant winner, std::size_t objective) const {
-    return crowned(winner, objectives_[objective], {});
+    const Weights& weights = objectives_[objective];
+    return crowned(winner, weights, ranked_finalists(weights));
 }
 
-SizeResult Race::crowned(Entrant chosen, const Weights& weights, const TieBand& ties) const {
-    const auto& [paired, finalists, rounds] = *run_off_;
-    SizeResult result{size_, ranked_finalists(weights), {}, rounds, 0, {1, 1, 1}, false};
+SizeResult Race::crowned(Entrant chosen, const Weights& weights,
+                         std::vector<Finalist> ranked) const {
+    const auto& [paired, finalists, rounds, ties] = *run_off_;
+    const Lags lags{paired, weights, ties};
+    const auto winner = std::ranges::find(ranked, chosen, &Finalist::candidate);
+    std::rotate(ranked.begin(), winner, winner + 1);
+    for (Finalist& finalist : ranked) finalist.tied = lags.tie(finalist, ranked.front());
+    SizeResult result{size_, std::move(ranked), {}, rounds};
     for (const Workload workload : workloads_) {
         result.noise_floor[workload] = paired.ratio(kLibc, kLibcAgain, workload);
     }
-    auto& ranked = result.finalists;
-    const Lags lags{paired, weights, ties};
-    for (Finalist& finalist : ranked) finalist.tied = lags.tie(finalist.candidate, chosen);
-    const auto winner = std::ranges::find(ranked, chosen, &Finalist::candidate);
-    std::rotate(ranked.begin(), winner, winner + 1);
     for (const auto& [workload, weight] : weights) {
         if (weight == 0) continue;
         const auto screened = samples_.find({chosen, workload});
         if (screened != samples_.end()) result.samples += screened->second.size();
         result.samples += paired.rounds(chosen, workload);
     }
-    if (ranked.size() > 1) result.lead = exponentiate(lags.lag(ranked[1].candidate, chosen));
+    if (result.finalists.size() > 1) {
+        result.lead = exponentiate(lags.lag(result.finalists[1].candidate, chosen));
+    }
     return result;
+}
+
+SizeResult race_beside_first(const std::vector<Entrant>& entrants, std::size_t size,
+                             const Weights& weights, int rounds, const TimedCopies& timings) {
+    return Race(size, weights, timings.against(0)).run_off(entrants, rounds, 0, 0);
 }
 
 } // namespace asterope

@@ -1,7 +1,6 @@
 // The race: times entrants beside libc, keeps the best, and settles it in a run-off.
 #pragma once
 
-#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <map>
@@ -21,8 +20,8 @@
 
 namespace asterope {
 
-/// How a copy did under one workload; times in ns are medians of a call. In races of threads and of
-/// page stages, the routine's own copy has libc's place: libc_ns is its time.
+/// How a copy did under one workload; times in ns are medians of a call. In race_beside_first(),
+/// entrant 0 has libc's place: libc_ns is its time.
 struct Measured {
     double ns = 0, libc_ns = 0;
     Estimate ratio{1, 1, 1}; ///< libc's time over the copy's, paired in each round
@@ -44,26 +43,26 @@ struct Finalist {
     double score = 0; ///< weighted mean of the judged ratios' worths, see utility()
 };
 
-/// The widest floor at which a race tells much. The floor is libc's distance from itself: the far
-/// end of its interval, by the objective's weights. With a wider floor, a winner must lead the
-/// plain copy beyond doubt, or the plain copy wins. On an idle machine the floor is 1.05, on a
-/// shared one seldom 1.2. A limit of 1.5 would take real winners from a machine on which a sample
-/// in twenty is interrupted.
+/// The floor's interval may reach this far from 1, by the objective's weights. Beyond it a race
+/// tells little: a winner must lead the plain copy beyond doubt, or the plain copy wins. On an idle
+/// machine the interval reaches 1.05. On a shared one it seldom exceeds 1.2. A limit of 1.5 would
+/// take real winners from a machine on which a sample in twenty is interrupted.
 inline constexpr double kWidestFloor = 2;
 
 struct SizeResult {
     std::size_t size;
-    std::vector<Finalist> finalists;          ///< the winner first, the others by falling score
+    std::vector<Finalist> finalists;          ///< The winner first, then the next in line.
     std::map<Workload, Estimate> noise_floor; ///< libc's time over libc's, paired alike
     int rounds;
     /// How often the winner was timed in this race, screening and run-off, under the workloads that
     /// count for it.
     std::size_t samples = 0;
     /// The winner's lead: the time of the runner-up, finalists[1], over its own, by the objective's
-    /// weights; 1 where it ran alone. It can be below 1 if the winner won a tie, or if the
+    /// weights; 1 where it was not measured. It can be below 1 if the winner won a tie, or if the
     /// runner-up loses more in one of the workloads.
     Estimate lead{1, 1, 1};
-    /// Noise hid which copy is the fastest (see kWidestFloor): the winner is the plain copy.
+    /// Noise hid which copy is the fastest, see kWidestFloor. The plain copy won this race. The
+    /// winner may be another one, if its worth at other sizes has crowned it.
     bool undecided = false;
 
     Entrant winner() const { return finalists.front().candidate; }
@@ -94,12 +93,13 @@ class Race {
          const std::mt19937_64& random = {})
         : Race(size, std::vector<Weights>{weights}, timings, random) {}
 
-    /// The workloads that count: only those that are timed from the start, or all.
+    /// from_start: the workloads of screening_weights(). all: every one above 0.
     enum class Weighed { from_start, all };
 
-    /// Adds `samples` log ratios to each entrant under each of these workloads. Shuffled entrants
-    /// make up heats. libc takes part before each stretch of a heat and at its end. Then the heat
-    /// is put in the order of cache effects, and all of libc's timings lie among those of its own.
+    /// Adds `samples` log ratios to each entrant under each workload that `weighed` selects.
+    /// Shuffled entrants make up heats. libc takes part before each stretch of a heat and at its
+    /// end. Then the heat is put in the order of cache effects, and all of libc's timings lie among
+    /// those of its own.
     void sample(const std::vector<Entrant>& entrants, int samples,
                 Weighed weighed = Weighed::from_start);
 
@@ -107,22 +107,22 @@ class Race {
     /// only if all entrants were sampled under it.
     void rank(std::vector<Entrant>& entrants, std::size_t objective = 0) const;
 
-    /// The best `keep` of the first objective, and at most half as many more for the others, each
-    /// of which has at least one place.
+    /// The best `keep` of the first objective. The others share half as many places more, but each
+    /// has at least one.
     std::vector<Entrant> best(const std::vector<Entrant>& entrants, std::size_t keep) const;
 
-    /// Times the finalists anew, each in every round, and chooses for each objective. Ties go to
-    /// the first of its favourites that is among them, else to the lowest index. `plain`, one of
-    /// the finalists, wins where noise hides the differences, see kWidestFloor. kLibc: no copy wins
-    /// for that reason.
+    /// Times the finalists anew, each in every round, and chooses for each objective, which has its
+    /// own favourites. The first favourite among the tied copies wins, else the lowest index.
+    /// `plain`, one of the finalists, wins where noise hides the differences, see kWidestFloor. If
+    /// it is kLibc, noise makes no copy the winner.
     std::vector<SizeResult> run_offs(const std::vector<Entrant>& finalists, int rounds,
                                      const std::vector<std::vector<Entrant>>& favourites,
                                      Entrant plain = kLibc, const TieBand& ties = {});
 
     /// The same where there is one objective.
     SizeResult run_off(const std::vector<Entrant>& finalists, int rounds, Entrant favourite,
-                       Entrant plain = kLibc) {
-        return run_offs(finalists, rounds, {{favourite}}, plain).front();
+                       Entrant plain = kLibc, const TieBand& ties = {}) {
+        return run_offs(finalists, rounds, {{favourite}}, plain, ties).front();
     }
 
     /// libc's time over the entrant's in the last run-off, by the objective's weights; kLibcAgain:
@@ -137,8 +137,8 @@ class Race {
         for (double& ratio : ratios) ratio = std::exp(ratio);
         return ratios;
     }
-    std::vector<double> libc_over_by_round(Entrant entrant, std::size_t objective = 0) const {
-        return libc_over_by_round(entrant, objectives_[objective]);
+    std::vector<double> libc_over_by_round(Entrant entrant) const {
+        return libc_over_by_round(entrant, objectives_.front());
     }
 
     /// The other's time over the one's in the last run-off. Both must have run in it.
@@ -147,7 +147,7 @@ class Race {
     }
 
     /// The result of the last run-off if `winner`, one of its finalists, wins. It was chosen by
-    /// more than this race, say by its worth at other sizes.
+    /// more than this race, say by its worth at other sizes. The run-off's ties count.
     SizeResult won_by(Entrant winner, std::size_t objective = 0) const;
 
   private:
@@ -156,6 +156,7 @@ class Race {
         Paired paired;
         std::vector<Entrant> finalists;
         int rounds;
+        TieBand ties;
     };
 
     double center(Entrant entrant, Workload workload) const;
@@ -165,9 +166,9 @@ class Race {
                                   std::size_t keep) const;
     Measured measured(Entrant entrant, Workload workload) const;
     std::vector<Finalist> ranked_finalists(const Weights& weights) const;
-    SizeResult choose(const Weights& weights, const std::vector<Entrant>& favourites, Entrant plain,
-                      const TieBand& ties) const;
-    SizeResult crowned(Entrant winner, const Weights& weights, const TieBand& ties) const;
+    SizeResult choose(const Weights& weights, const std::vector<Entrant>& favourites,
+                      Entrant plain) const;
+    SizeResult crowned(Entrant winner, const Weights& weights, std::vector<Finalist> ranked) const;
 
     std::size_t size_;
     std::vector<Weights> objectives_;
@@ -179,5 +180,11 @@ class Race {
     std::optional<RunOff> run_off_;                                       ///< the last one
     std::map<std::pair<Entrant, Workload>, std::vector<double>> samples_; ///< log(libc / own)
 };
+
+/// A race at one size between a copy, entrant 0, and other ways to carry it out, simplest first.
+/// Libc does not take part. A loss to entrant 0 counts several times, see utility(). Ties, and
+/// differences that noise hides, go to it, then to the simplest.
+SizeResult race_beside_first(const std::vector<Entrant>& entrants, std::size_t size,
+                             const Weights& weights, int rounds, const TimedCopies& timings);
 
 } // namespace asterope

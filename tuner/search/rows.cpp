@@ -47,12 +47,14 @@ class Costs {
           const RowRules& rules)
         : scores_(scores), timed_(timed), rules_(rules) {
         for (std::size_t size = 0; size < scores.size(); ++size) {
-            double best = best_of(scores[size].plain, 1), sensed = 0;
+            double best = -kNever, sensed = 0;
+            for (std::size_t one = 0; one < pipelines(); ++one) {
+                best = std::max(best, worth(size, RowCopy::plain(one)));
+            }
             if (rules.one_sided) {
                 sensed = best_one_sided(scores[size]);
             } else {
-                for (const auto& one : scores[size].sensed)
-                    sensed += best_of(one, 1.0 / kLocalities);
+                for (const auto& one : scores[size].sensed) sensed += best_of(one);
             }
             best = std::max(best, sensed);
             for (const TimedRowCopy& one : timed) {
@@ -66,9 +68,8 @@ class Costs {
 
     /// How far a copy lies behind the best at a size, when all have their handicaps.
     double regret(std::size_t size, const RowCopy& copy) const {
-        const TimedRowCopy* timed = find_in(timed_, copy, &TimedRowCopy::copy);
-        const double score = timed ? timed->scores[size] : score_of(scores_[size], copy);
-        return std::isfinite(score) ? best_[size] - (score - handicap(copy)) : kNever;
+        const double own = worth(size, copy);
+        return std::isfinite(own) ? best_[size] - own : kNever;
     }
     bool usable(std::size_t size, const RowCopy& copy) const {
         return std::isfinite(regret(size, copy));
@@ -97,7 +98,7 @@ class Costs {
         const bool sense =
             std::ranges::any_of(scores_, [](const auto& one) { return !one.sensed[0].empty(); });
         const std::vector<std::size_t> best_produced =
-            sense ? best_at_some_size(Locality::produced, set) : std::vector<std::size_t>();
+            sense && !rules_.one_sided ? find_best_produced(set) : std::vector<std::size_t>();
         for (const std::size_t cached : sense ? set : std::vector<std::size_t>()) {
             if (rules_.one_sided) {
                 for (const std::size_t uncached : set) {
@@ -130,19 +131,23 @@ class Costs {
     }
 
   private:
-    /// The pipelines of a set that are worth most at one size or more. All of them in all four
-    /// places would be thousands of copies for each set that is tried.
-    std::vector<std::size_t> best_at_some_size(Locality locality,
-                                               const std::vector<std::size_t>& set) const {
+    /// The pipelines of a set that are worth most for produced data at one size or more. All of
+    /// them in all four places would be thousands of copies for each set that is tried.
+    std::vector<std::size_t> find_best_produced(const std::vector<std::size_t>& set) const {
         std::vector<std::size_t> found;
         for (const SizeScores& scores : scores_) {
-            const auto& worth = scores.sensed[static_cast<std::size_t>(locality)];
+            const auto& worth = scores.sensed[static_cast<std::size_t>(Locality::produced)];
             if (worth.empty() || set.empty()) continue;
             const std::size_t best = *std::ranges::max_element(
                 set, {}, [&](std::size_t one) { return worth[one] - handicap(one) / kLocalities; });
             if (!contains(found, best)) found.push_back(best);
         }
         return found;
+    }
+    /// The score of a copy, less its handicap.
+    double worth(std::size_t size, const RowCopy& copy) const {
+        const TimedRowCopy* timed = find_in(timed_, copy, &TimedRowCopy::copy);
+        return (timed ? timed->scores[size] : score_of(scores_[size], copy)) - handicap(copy);
     }
     double handicap(std::size_t pipeline) const {
         return pipeline < rules_.handicaps.size() ? rules_.handicaps[pipeline] : 0;
@@ -164,12 +169,11 @@ class Costs {
         }
         return best;
     }
-    /// The best value of a pipeline, less its handicap times `share`. The values are that part of
-    /// the score: one locality's, or all of it.
-    double best_of(const std::vector<double>& values, double share) const {
+    /// The best pipeline's part of the scores for a locality, less that part of its handicap.
+    double best_of(const std::vector<double>& values) const {
         double best = -kNever;
         for (std::size_t i = 0; i < values.size(); ++i) {
-            best = std::max(best, values[i] - share * handicap(i));
+            best = std::max(best, values[i] - handicap(i) / kLocalities);
         }
         return best;
     }
@@ -282,8 +286,7 @@ class SetSearch {
         if (all.empty()) return kNever;
         double price = 0;
         for (const std::size_t one : set) {
-            price += rules_.pipeline_prices.empty() ? rules_.pipeline_price
-                                                    : rules_.pipeline_prices[one];
+            if (!rules_.pipeline_prices.empty()) price += rules_.pipeline_prices[one];
         }
         return Walk(costs_, all, rules_).cost() + price;
     }

@@ -75,15 +75,15 @@ struct RowRules {
     std::size_t most_pipelines = 6;
     std::size_t most_senses = 2; ///< distinct sensing copies
     double row_price = 0.02;
-    double pipeline_price = 0.04; ///< of each distinct pipeline not in place, besides its rows
-    std::vector<double> pipeline_prices = {}; ///< the same by pipeline; empty: alike
-    double sense_price = 0.02;                ///< of each row that senses, besides row_price
-    /// Copies that sense look at the destination alone, as those of memset do: all but uncached
-    /// ones go on with one pipeline.
+    double sense_price = 0.02; ///< of each row that senses, besides row_price
+    /// Of each distinct pipeline not in place, besides its rows. Empty: all are 0.
+    std::vector<double> pipeline_prices = {};
+    /// Copies that sense look at the destination alone, as those of memset do. Cached and untouched
+    /// destinations take one pipeline, uncached ones another.
     bool one_sided = false;
-    /// By pipeline: it has to be better than the simplest by so much at each size. Otherwise an
-    /// equally good pipeline would win by chance. Empty: all are 0. A row that senses has the mean
-    /// of its pipelines' handicaps.
+    /// By pipeline: its worth at each size is reduced by this before copies are compared. Otherwise
+    /// one that is as good as a simpler one would win by chance. Empty: all are 0. A row that
+    /// senses has the mean of its pipelines' handicaps.
     std::vector<double> handicaps = {};
     /// A regret up to this counts once, and each further step counts four times. The sum of many
     /// small gains shall not pay for one large loss.
@@ -100,13 +100,15 @@ struct Row {
 /// Chooses the rows that lose least. The loss is the regrets of all sizes and the prices of rows
 /// and pipelines. The regret of a size is its best score less that of the row's copy.
 ///
-/// The search for a set of pipelines starts from each of the best single ones. It adds, leaves out
-/// or exchanges one at a time for as long as that helps. For each set, dynamic programming over the
-/// sizes finds the cheapest rows. While there are more rows than most_rows, their price rises. So
-/// does that of sensing while there are more distinct sensing copies than most_senses.
+/// The search for a set of pipelines starts from those in place, from each of the best single ones
+/// and from those of each timed copy. It adds, leaves out or exchanges one at a time for as long as
+/// that helps. For each set, dynamic programming over the sizes finds the cheapest rows. While
+/// there are more rows than most_rows, their price rises. So does that of sensing while there are
+/// more distinct sensing copies than most_senses.
 ///
-/// `timed` are further copies to choose. `in_place` are pipelines that the routine has anyhow: they
-/// cost nothing and do not count. Returns no rows if no set of most_pipelines can copy all sizes.
+/// `timed` are further copies to choose. If one of them can be made of pipelines, too, its timed
+/// scores count instead of theirs. `in_place` are pipelines that the routine has anyhow: they cost
+/// nothing and do not count. Returns no rows if no set of most_pipelines can copy all sizes.
 std::vector<Row> choose_rows(const std::vector<SizeScores>& scores, const RowRules& rules = {},
                              const std::vector<TimedRowCopy>& timed = {},
                              const std::vector<std::size_t>& in_place = {});

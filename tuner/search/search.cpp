@@ -1,5 +1,4 @@
-// The three rigors, and the steps of one size's search: the paper's space, its extension, a
-// run-off.
+// The three rigors, and the steps of one size's search: the entrants, their extension, a run-off.
 #include "search/search.hpp"
 
 #include <algorithm>
@@ -27,7 +26,7 @@ Rigor quick() {
             .bases = 2,
             .planes = 1,
             .inherits = true,
-            .last_cut_times_all = false,
+            .all_from = Rigor::AllFrom::run_off,
             .probe_readings = 15,
             .contestants = 12,
             .contest_rounds = 5,
@@ -50,7 +49,7 @@ Rigor standard() {
             .bases = 5,
             .planes = 3,
             .inherits = false,
-            .last_cut_times_all = true,
+            .all_from = Rigor::AllFrom::last_cut,
             .probe_readings = 30,
             .contestants = 16,
             .contest_rounds = 15,
@@ -66,7 +65,7 @@ Rigor exhaustive() {
     rigor.largest_size = 8 * kUsualLargest;
     rigor.coarse = {};
     rigor.families = 0;
-    rigor.screens_all = true;
+    rigor.all_from = Rigor::AllFrom::start;
     rigor.screening_samples = 3; // of two that differ, either may be the disturbed one
     rigor.cuts = {{400, 2}, {80, 4}};
     rigor.finalists = 10;
@@ -103,13 +102,14 @@ std::size_t run_off_samples(const Rigor& rigor) {
     return static_cast<std::size_t>((2 * rigor.finalists + 6) * rigor.rounds);
 }
 
-std::size_t screening_samples(const Rigor& rigor, const std::vector<Candidate>& paper,
-                              bool from_start, bool extended) {
+std::size_t screening_samples(const Rigor& rigor, const std::vector<Candidate>& paper, bool waits,
+                              bool extended) {
     const auto of_cut = [&](const Rigor::Cut& cut) {
         return std::min(paper.size(), static_cast<std::size_t>(cut.keep)) *
                static_cast<std::size_t>(cut.samples);
     };
-    if (!from_start) return rigor.last_cut_times_all ? of_cut(rigor.cuts.back()) : 0;
+    if (waits && rigor.all_from == Rigor::AllFrom::run_off) return 0;
+    if (waits && rigor.all_from == Rigor::AllFrom::last_cut) return of_cut(rigor.cuts.back());
     const auto coarse = static_cast<std::size_t>(
         std::ranges::count_if(paper, [&](const Candidate& c) { return rigor.coarse.has(c); }));
     const auto of_each = static_cast<std::size_t>(rigor.screening_samples);
@@ -119,7 +119,7 @@ std::size_t screening_samples(const Rigor& rigor, const std::vector<Candidate>& 
                                           : rigor.fine.ps.size() * rigor.fine.pd.size();
     all += static_cast<std::size_t>(rigor.families) * distance_grid * of_each;
     if (extended) {
-        // some hundred combinations of the axes around each
+        // about a hundred combinations of the axes around each
         all += (static_cast<std::size_t>(rigor.bases) * 100 +
                 static_cast<std::size_t>(rigor.planes) * distance_grid) *
                of_each;
@@ -148,8 +148,8 @@ class Search {
         : asked_(asked), rigor_(asked.rigor),
           race_(asked.size, asked.objectives, timings, asked.random) {}
 
-    /// Screens the paper's space: all of it, or a coarse grid and then the best families.
-    void screen_paper() {
+    /// Screens the entrants: all of them, or a coarse grid and then the best families.
+    void screen_entrants() {
         std::vector<Entrant> coarse, rest;
         for (const Entrant entrant : asked_.entrants) {
             (rigor_.coarse.has(candidate(entrant)) ? coarse : rest).push_back(entrant);
@@ -191,9 +191,7 @@ class Search {
     void cut() {
         for (const Rigor::Cut& cut : rigor_.cuts) {
             alive_ = race_.best(alive_, static_cast<std::size_t>(cut.keep));
-            const bool last = &cut == &rigor_.cuts.back();
-            const bool all = rigor_.screens_all || (rigor_.last_cut_times_all && last);
-            race_.sample(alive_, cut.samples, all ? Race::Weighed::all : Race::Weighed::from_start);
+            race_.sample(alive_, cut.samples, weighed(&cut == &rigor_.cuts.back()));
         }
     }
 
@@ -206,8 +204,7 @@ class Search {
             if (takes_effect(candidate(entrant), asked_.size)) finalists.push_back(entrant);
         };
         // Copies that may win a tie must run: the neighbours' winners, and the leaders without
-        // their prefetch. Where a copy is too short to prefetch, hundreds of candidates are one and
-        // the same.
+        // their prefetch.
         std::vector<Entrant> leaders;
         for (std::size_t objective = 0; objective < objectives(); ++objective) {
             std::vector<Entrant> ranked = finalists;
@@ -231,14 +228,19 @@ class Search {
     std::size_t objectives() const { return asked_.objectives.size(); }
     const Candidate& candidate(Entrant entrant) const { return asked_.space[entrant.index()]; }
 
+    Race::Weighed weighed(bool last_cut) const {
+        const auto from = last_cut ? Rigor::AllFrom::last_cut : Rigor::AllFrom::start;
+        return rigor_.all_from <= from ? Race::Weighed::all : Race::Weighed::from_start;
+    }
+
     void screen(const std::vector<Entrant>& entrants) {
         std::vector<Entrant> fresh;
         for (const Entrant entrant : entrants) {
+            // Short copies make hundreds of candidates alike. Only the simplest of them runs.
             if (!takes_effect(candidate(entrant), asked_.size)) continue;
             if (seen_.insert(entrant).second) fresh.push_back(entrant);
         }
-        race_.sample(fresh, rigor_.screening_samples,
-                     rigor_.screens_all ? Race::Weighed::all : Race::Weighed::from_start);
+        race_.sample(fresh, rigor_.screening_samples, weighed(false));
         alive_.insert(alive_.end(), fresh.begin(), fresh.end());
     }
 
@@ -307,10 +309,9 @@ Entrant find_plain_copy(const std::vector<Candidate>& space, const std::vector<E
 Found search_size(const SizeSearch& asked, const TimedCopies& timings) {
     if (asked.entrants.empty()) throw Failure("no candidate copies right on this machine");
     Search search(asked, timings);
-    search.screen_paper();
+    search.screen_entrants();
     const std::size_t extended = asked.extension ? search.screen_extension(*asked.extension) : 0;
     search.cut();
-    // Where noise hides which is the fastest, the plain copy wins.
     const Entrant plain = find_plain_copy(asked.space, asked.entrants);
     return {search.race().run_offs(search.finalists(plain), asked.rigor.rounds, asked.neighbours,
                                    plain),

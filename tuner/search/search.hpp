@@ -44,16 +44,14 @@ struct Rigor {
     /// done, and screen no others. Those from kLargeCopy on that do not outgrow them do so among
     /// themselves: there nothing changes with the size but the duration.
     bool inherits;
-    /// Whether all workloads that count are timed from the start, so that the log holds every
-    /// candidate in every situation.
-    bool screens_all = false;
-    /// Whether the last cut times all workloads that count, or those alone that are timed from the
-    /// start.
-    bool last_cut_times_all;
+    /// From here on all workloads that count are timed, before that only screening_weights(). With
+    /// `start` the log holds every candidate under every workload.
+    enum class AllFrom { start, last_cut, run_off };
+    AllFrom all_from;
     /// The least number of a probe's readings under each workload: a percentile of fewer would be
     /// an extreme.
     std::size_t probe_readings;
-    std::size_t contestants; ///< at most so many run at every size, see choose_contestants
+    std::size_t contestants; ///< of each size, besides standing ones; see choose_contestants
     int contest_rounds;
     int exam_rounds;       ///< of the compiled routine beside libc, at each size
     int exams;             ///< at most: after each but the last, rows that lost are chosen anew
@@ -63,7 +61,7 @@ struct Rigor {
 /// The candidates beyond the entrants that a search begins with: the extension axes around one of
 /// them.
 struct Extension {
-    /// All combinations of the extension axes with the other parameters of a candidate.
+    /// Those around a candidate, see neighbours() in space.hpp.
     std::function<std::vector<Entrant>(const Candidate&)> neighbours;
     /// All prefetch sizes and distances with the other parameters of a candidate.
     std::function<std::vector<Entrant>(const Candidate&)> distance_grid;
@@ -72,7 +70,7 @@ struct Extension {
 /// The result of the search of one size, for each objective.
 struct Found {
     std::vector<SizeResult> results;
-    std::size_t extended = 0; ///< candidates beyond the paper's space that were timed
+    std::size_t extended = 0; ///< candidates around the paper's best that were screened
 };
 
 /// The rigors by name, rising.
@@ -82,7 +80,7 @@ inline constexpr std::array kRigors = {"quick", "standard", "exhaustive"};
 Rigor parse_rigor(std::string_view text);
 
 /// From the first of these sizes on, a sample takes some tenths of a millisecond. From the second
-/// on, it takes about one.
+/// on, it takes a millisecond or more.
 inline constexpr std::size_t kModerateCopy = std::size_t{128} << 10,
                              kLargeCopy = std::size_t{1} << 20;
 /// Up to this size contests have all their rounds. Five rounds at 8 MiB left that row's copy to
@@ -103,9 +101,9 @@ Rigor rigor_at(const Rigor& rigor, std::size_t size);
 /// About the number of candidates' samples in the run-off of a size under a workload. It is for the
 /// progress line only.
 std::size_t run_off_samples(const Rigor& rigor);
-/// The same in the screening before it. `from_start`: the workload does not wait for the last cut.
-std::size_t screening_samples(const Rigor& rigor, const std::vector<Candidate>& paper,
-                              bool from_start, bool extended);
+/// The same in the screening before it. `waits`: the workload is not among screening_weights().
+std::size_t screening_samples(const Rigor& rigor, const std::vector<Candidate>& paper, bool waits,
+                              bool extended);
 
 /// The index of the space's plain copy; kLibc if `entrants` lacks it.
 Entrant find_plain_copy(const std::vector<Candidate>& space, const std::vector<Entrant>& entrants);
@@ -119,8 +117,8 @@ struct SizeSearch {
     const Extension* extension; ///< leads to others; may be null
     std::vector<Weights> objectives;
     Rigor rigor;
-    /// The winners of the nearest sizes that are done, if any, by objective. They take part in the
-    /// run-off and win ties, the first of them first.
+    /// The winners of the nearest sizes that are done, if any, by objective. Those that take effect
+    /// at this size take part in the run-off and win ties, the first of them first.
     std::vector<std::vector<Entrant>> neighbours;
     std::mt19937_64 random;
 };

@@ -56,13 +56,13 @@ std::optional<Threshold> threshold_between(double cached, double uncached) {
     return Threshold{static_cast<std::uint32_t>(middle), cached, uncached};
 }
 
-std::size_t ways_of(const asterope_copy& probe) {
+std::size_t pipelines_behind(const asterope_copy& probe) {
     const std::string kind = word_of(probe, "kind");
     return kind == "both" ? 4 : kind == "each" ? 3 : 2;
 }
 
 bool heeds_sites(const asterope_copy& probe, std::size_t size) {
-    return is_of_set(probe) || (ways_of(probe) == 4 && size < kHeededBelow);
+    return is_of_set(probe) || (pipelines_behind(probe) == 4 && size < kHeededBelow);
 }
 
 const Candidate& SensingCopy::on_fetched() const {
@@ -118,7 +118,7 @@ void* ReadingCopy::run(void* destination, const void* source, std::size_t bytes,
     auto& reading = *reinterpret_cast<ReadingCopy*>(self);
     const std::uint64_t ticks = reading.probe.read(destination, source, bytes);
     reading.ticks.source.push_back(static_cast<double>(ticks & 0xFFFFFFFF));
-    if (ways_of(reading.probe) > 2) {
+    if (pipelines_behind(reading.probe) > 2) {
         reading.ticks.destination.push_back(static_cast<double>(ticks >> 32));
     }
     return reading.copy.function(destination, source, bytes, reading.copy.argument);

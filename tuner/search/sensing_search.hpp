@@ -51,7 +51,7 @@ std::optional<SharedThreshold> common_threshold(const std::vector<Readings>& by_
 
 /// The number of pipelines behind a probe. It is 2, or 3 where the probe looks at the destination
 /// behind an uncached source, or 4 where it looks at both sides.
-std::size_t ways_of(const asterope_copy& probe);
+std::size_t pipelines_behind(const asterope_copy& probe);
 
 /// Whether copies of that size behind the probe remember call sites, and go on with the stores that
 /// serve each site's program where destinations are uncached. Sets do so at any size.

@@ -17,9 +17,8 @@ namespace asterope {
 Weights small_weights(Operation operation) {
     // Page ends count a quarter of all. Few calls end at a page whose next page must not be
     // touched. But a program whose buffer lies there makes only such calls, and a masked move takes
-    // hundreds of cycles for each. In a mix, which has the mispredicted branches of other copies,
-    // too, it had 0.18 of libc's speed there. With a reader it had 0.30 (a Xeon with AMX), and
-    // elsewhere about 1.4 on average. By these figures it would still win with a seventh. With a
+    // hundreds of cycles for each. It had 0.18 of libc's speed there, 0.30 with a reader, and about
+    // 1.4 elsewhere (mixes, a Xeon with AMX). With a weight of a seventh it would still win. With a
     // quarter no copy that falls so deep wins by its gains elsewhere. One that is 10 % slower
     // there, as it looks for the page's end, loses 2.5 % by it.
     //
@@ -70,8 +69,7 @@ std::vector<SmallCallers> small_callers() {
               {Workload::page_end_read, page_ends}}}};
 }
 
-Entrant plain_small(const std::vector<const asterope_copy*>& space, Operation operation) {
-    const std::string_view name = facts_of(operation).space->plain_small;
+Entrant member_named(const std::vector<const asterope_copy*>& space, std::string_view name) {
     const auto found = std::ranges::find(space, name, &asterope_copy::name);
     return found == space.end() ? kLibc : Entrant(found - space.begin());
 }
@@ -81,10 +79,9 @@ namespace {
 /// A smaller lead does not justify an entry point's own copy. Two runs differ by as much.
 constexpr double kLeastLead = 1.02;
 
-/// The worth of each finalist under a workload of one size again and again. It is half the mean
-/// over the sizes, and half the mean of the three worst. The worst single size would be bad by
-/// chance. Placement does not count: the routine has another one, and it would decide which sizes
-/// are the worst.
+/// The worth of each finalist under a workload of one size again and again. The worst single size
+/// would be bad by chance, so three of them count. Placement does not count. The routine has
+/// another placement, and placement would decide which sizes are worst.
 std::map<Entrant, double> worth_by_size(const std::vector<Entrant>& finalists, Workload workload,
                                         int rounds, const TimedCopies& timings) {
     std::map<Entrant, std::vector<double>> by_size;
@@ -117,10 +114,9 @@ SmallResults search_small(const std::vector<Entrant>& entrants, Entrant plain,
     std::vector<Weights> objectives = {weights};
     for (const SmallCallers& one : callers) objectives.push_back(one.weights);
     Race race(0, objectives, timings, random);
-    // A small space: each entrant gets enough samples at every rigor.
-    race.sample(entrants, 5);
-    const std::vector<Entrant> alive = race.best(entrants, 16);
-    race.sample(alive, 8);
+    race.sample(entrants, kSmallSamples);
+    const std::vector<Entrant> alive = race.best(entrants, kSmallKept);
+    race.sample(alive, kKeptSamples);
     auto finalists = race.best(alive, static_cast<std::size_t>(rigor.finalists));
     for (const Entrant one : {plain, standing}) {
         if (contains(entrants, one) && !contains(finalists, one)) finalists.push_back(one);
@@ -134,14 +130,12 @@ SmallResults search_small(const std::vector<Entrant>& entrants, Entrant plain,
             if (first && !contains(finalists, one)) finalists.push_back(one);
         }
     }
-    // The tie band is narrow. A simpler copy is not worth a percent of every call.
-    constexpr double kTie = 0.002;
     const std::vector<SizeResult> results =
-        race.run_offs(finalists, 2 * rigor.rounds,
-                      std::vector<std::vector<Entrant>>(objectives.size()), plain, {kTie, kTie});
+        race.run_offs(finalists, kSmallRounds * rigor.rounds,
+                      std::vector<std::vector<Entrant>>(objectives.size()), plain, kSmallTies);
     const SizeResult& result = results.front();
     const bool stands = contains(finalists, standing);
-    const auto with_intents = [&](SizeResult all) {
+    const auto with_callers = [&](SizeResult all) {
         SmallResults found = {std::move(all), {}};
         for (std::size_t i = 0; i < callers.size(); ++i) {
             const Entrant own = results[i + 1].winner();
@@ -150,7 +144,7 @@ SmallResults search_small(const std::vector<Entrant>& entrants, Entrant plain,
         }
         return found;
     };
-    if ((!shape_of && !stands) || result.undecided) return with_intents(result);
+    if ((!shape_of && !stands) || result.undecided) return with_callers(result);
     std::map<Entrant, double> scores;
     for (const Finalist& one : result.finalists) scores[one.candidate] = one.score;
     for (const auto& [workload, weight] : shape_of ? weights_at(0, weights) : Weights()) {
@@ -166,7 +160,7 @@ SmallResults search_small(const std::vector<Entrant>& entrants, Entrant plain,
     const auto best =
         std::ranges::max_element(scores, {}, [](const auto& one) { return one.second; });
     const bool holds = stands && best->second <= scores.at(standing) + doubt_of(result, weights);
-    const bool ties = best->second <= scores.at(chosen) + kTie;
+    const bool ties = best->second <= scores.at(chosen) + kSmallTies.never;
     SizeResult won = race.won_by(holds ? standing : ties ? chosen : best->first);
     // The next in line takes over where an exam finds that the winner loses.
     auto& line = won.finalists;
@@ -174,7 +168,7 @@ SmallResults search_small(const std::vector<Entrant>& entrants, Entrant plain,
         return scores.at(a.candidate) > scores.at(b.candidate);
     });
     if (line.size() > 1) won.lead = race.lead(won.winner(), line[1].candidate);
-    return with_intents(std::move(won));
+    return with_callers(std::move(won));
 }
 
 } // namespace asterope

@@ -22,36 +22,38 @@ Key key_of(const Candidate& candidate) {
 
 } // namespace
 
-Spaces::Wrong Spaces::wrong(std::size_t count, const std::function<std::string(std::size_t)>& name,
-                            const std::function<std::vector<Invalid>()>& verify) {
-    Wrong wrong(count, false);
+Spaces::Faults Spaces::find_faults(std::size_t count,
+                                   const std::function<std::string(std::size_t)>& name,
+                                   const std::function<std::vector<Invalid>()>& verify) {
+    Faults faults(count, false);
     if (!verified_) {
         for (std::size_t i = 0; i < count; ++i) {
-            wrong[i] = std::ranges::any_of(
+            faults[i] = std::ranges::any_of(
                 invalid, [&](const auto& known) { return known.first == prefix_ + name(i); });
         }
-        return wrong;
+        return faults;
     }
-    const std::vector<Invalid> faults = verify();
-    for (const Invalid& fault : faults) {
-        wrong[fault.index] = true;
+    const std::vector<Invalid> found = verify();
+    for (const Invalid& fault : found) {
+        faults[fault.index] = true;
         invalid.emplace_back(prefix_ + name(fault.index), fault.reason);
     }
-    if (!faults.empty()) {
-        const auto& [first, reason] = invalid[invalid.size() - faults.size()];
+    if (!found.empty()) {
+        const auto& [first, reason] = invalid[invalid.size() - found.size()];
         std::fprintf(stderr, "warning: %zu candidates copy wrongly and are left out (%s: %s)\n",
-                     faults.size(), first.c_str(), reason.c_str());
+                     found.size(), first.c_str(), reason.c_str());
     }
-    return wrong;
+    return faults;
 }
 
-Spaces::Members Spaces::right(const asterope_kind& kind, const HasFeature& features) {
+Spaces::Members Spaces::members_that_copy_right(const asterope_kind& kind,
+                                                const HasFeature& features) {
     Members members = copies_of(kind, features);
-    const Wrong left_out = wrong(
+    const Faults faults = find_faults(
         members.size(), [&](std::size_t i) { return std::string(members[i]->name); },
         [&] { return verify(kind, members, space.front().variant->copy); });
     std::size_t i = 0;
-    std::erase_if(members, [&](const asterope_copy*) { return left_out[i++]; });
+    std::erase_if(members, [&](const asterope_copy*) { return faults[i++]; });
     return members;
 }
 
@@ -76,17 +78,17 @@ Spaces::Spaces(const HasFeature& features, bool extended, bool sensing, Operatio
         const std::vector<Candidate> more = extension_space(features);
         space.insert(space.end(), more.begin(), more.end());
     }
-    const Wrong wrong_large = wrong(
+    const Faults faults = find_faults(
         space.size(), [&](std::size_t i) { return space[i].name(); },
         [&] { return verify(space); });
-    right_pipeline = [wrong_large](Entrant entrant) { return !wrong_large[entrant.index()]; };
+    right_pipeline = [faults](Entrant entrant) { return !faults[entrant.index()]; };
     for (std::size_t i = 0; i < paper; ++i) {
-        if (!wrong_large[i]) entrants.emplace_back(i);
+        if (!faults[i]) entrants.emplace_back(i);
     }
     if (extended) {
         auto places = std::make_shared<std::map<Key, Entrant>>();
         for (std::size_t i = 0; i < space.size(); ++i) {
-            if (!wrong_large[i]) places->emplace(key_of(space[i]), i);
+            if (!faults[i]) places->emplace(key_of(space[i]), i);
         }
         const auto entrants_of = [places](const std::vector<Candidate>& candidates) {
             std::vector<Entrant> found;
@@ -109,7 +111,7 @@ Spaces::Spaces(const HasFeature& features, bool extended, bool sensing, Operatio
 
     for (const asterope_kind& kind : kinds_of(of)) {
         if (kind.copies->read && !senses) continue;
-        kinds.emplace_back(&kind, right(kind, features));
+        kinds.emplace_back(&kind, members_that_copy_right(kind, features));
     }
 }
 

@@ -30,8 +30,8 @@ struct Spaces {
            const std::optional<Invalids>& known = std::nullopt);
 
     /// 16 hexadecimal digits over the names of all pipelines, of the other members that copy right,
-    /// and of the invalid ones, in their order. Copies of overlapping buffers are left out: older
-    /// logs do not know them and lack their step.
+    /// and of the invalid ones, in their order. Right copies of overlapping buffers are left out:
+    /// older logs do not know them and lack their step.
     std::string hash() const;
 
     std::vector<Candidate> space;  ///< all pipelines: the paper's first, then the extension's
@@ -48,11 +48,11 @@ struct Spaces {
     bool senses; ///< copies that sense are tried
 
   private:
-    /// Marks the wrong ones of `count` copies. `verify` or an earlier run names them.
-    using Wrong = std::vector<bool>;
-    Wrong wrong(std::size_t count, const std::function<std::string(std::size_t)>& name,
-                const std::function<std::vector<Invalid>()>& verify);
-    Members right(const asterope_kind& kind, const HasFeature& features);
+    using Faults = std::vector<bool>; ///< by copy
+    /// Marks those of `count` copies that copy wrongly. `verify` or an earlier run names them.
+    Faults find_faults(std::size_t count, const std::function<std::string(std::size_t)>& name,
+                       const std::function<std::vector<Invalid>()>& verify);
+    Members members_that_copy_right(const asterope_kind& kind, const HasFeature& features);
 
     std::string prefix_; ///< of invalid copies' names
 

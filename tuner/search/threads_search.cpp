@@ -8,7 +8,7 @@ namespace asterope {
 
 namespace {
 
-/// The caller has copied less than this before another thread begins.
+/// Until another thread begins, the caller alone copies less than this.
 constexpr std::size_t kSharedMinimum = std::size_t{256} << 10;
 
 /// Chunks are so small that threads do not wait long for the last one. They are so large that their
@@ -35,11 +35,6 @@ std::vector<ThreadShare> all_shares(unsigned most) {
 
 bool is_tried(const ThreadShare& share, std::size_t size) {
     return size >= kSharedMinimum && share.threads > 1 && share.chunk * share.threads < size;
-}
-
-SizeResult search_shares(const std::vector<Entrant>& entrants, std::size_t size,
-                         const Weights& weights, const Rigor& rigor, const TimedCopies& timings) {
-    return Race(size, weights, timings.against(0)).run_off(entrants, rigor.rounds, 0, 0);
 }
 
 } // namespace asterope

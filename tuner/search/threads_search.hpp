@@ -1,14 +1,9 @@
-// Finds the sizes at which several threads copy faster than one, with their number and their
-// chunks.
+// The shares by which several threads may copy together: their number and their chunks.
 #pragma once
 
 #include <cstddef>
 #include <string>
 #include <vector>
-
-#include "search/race.hpp"
-#include "search/search.hpp"
-#include "space/candidates.h"
 
 namespace asterope {
 
@@ -30,12 +25,5 @@ std::vector<ThreadShare> all_shares(unsigned most);
 /// Whether several threads share a copy of that size, which is large enough, and each of them gets
 /// a chunk.
 bool is_tried(const ThreadShare& share, std::size_t size);
-
-/// The findings at one size. In `timings`, entrants are all_shares(). The first, which must be
-/// among `entrants`, is the routine's copy by one thread. Libc does not take part: one thread is
-/// compared with several. Ties, and differences that noise hides, go to one thread, then to the
-/// fewest. A loss to one thread counts several times, see utility().
-SizeResult search_shares(const std::vector<Entrant>& entrants, std::size_t size,
-                         const Weights& weights, const Rigor& rigor, const TimedCopies& timings);
 
 } // namespace asterope

@@ -23,8 +23,8 @@ inline double utility(double log_ratio, double noise = kLossNoise) {
 /// to run all small copies of one size moved by as much beside libc.
 inline constexpr double kPlacementNs = 0.5;
 
-/// The logarithm of `ratio`, the reference's time over the copy's, which is `ns`. The reference's
-/// time is first brought nearer to the copy's, by the time that placement may cost.
+/// The logarithm of a ratio. `ratio`: the reference's time over the copy's. `ns`: the copy's time.
+/// The reference's time is first brought nearer to the copy's, by as much as placement may cost.
 inline double beyond_placement(double ratio, double ns) {
     const double difference = ns * ratio - ns;
     const double beyond = std::max(0.0, std::abs(difference) - kPlacementNs);

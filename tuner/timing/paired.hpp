@@ -34,8 +34,9 @@ struct PairedWorkload {
 /// The logarithms of the times of several entrants over the same rounds.
 class Paired {
   public:
-    /// Takes all samples at `size` bytes, in `rounds` rounds, each in its own order. `first_round`
-    /// goes on from rounds that were timed before. All samples have the same number of parts.
+    /// Takes all samples at `size` bytes, in `rounds` rounds, each in its own order. Rounds are
+    /// numbered from `first_round` on, behind earlier ones. All samples have the same number of
+    /// parts.
     ///
     /// Entrants that leave the caches alike run one after the other (see Stopwatch::time). After
     /// each round under each workload, the timings may say that it must be timed again. Then the

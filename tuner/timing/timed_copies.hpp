@@ -22,7 +22,7 @@ class TimedCopies {
         : timings_(&timings), copies_(&copies), libc_(std::move(libc)),
           references_(std::move(references)),
           choose_(std::ranges::any_of(copies, &TimedCopy::chooses)) {}
-    /// For `timings` that know entrants by their indices alone, without copies.
+    /// Without copies: `timings` are asked for every entrant by its index. Its copy is a mere name.
     TimedCopies(Timings& timings) : timings_(&timings), libc_{.name = "libc"} {}
 
     /// The same timings with one of the copies in the place of libc, and without references.

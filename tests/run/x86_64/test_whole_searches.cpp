@@ -1,5 +1,6 @@
 // Whole searches on made-up figures end in the same choices as before, run and replayed.
 #include "run/steps.hpp"
+#include "search/fresh_search.hpp"
 #include "support/made_up_search.hpp"
 #include "support/unit_test.hpp"
 
@@ -86,4 +87,33 @@ TEST_F(WholeSearches, end_with_the_budget_where_no_size_is_done) {
         throw BudgetSpent();
     };
     EXPECT_THROW(run_made_up_search(folder / "log", made_up_request(), spent), BudgetSpent);
+}
+
+// In as many rounds as a run-off of pipelines.
+TEST_F(WholeSearches, try_page_stages_only_where_fresh_memory_counts) {
+    const Rigor standard = parse_rigor("standard");
+    const std::vector<std::size_t> sizes = {kModerateCopy / 2, kModerateCopy};
+    const std::string stage = name_of(all_page_stages()[1]);
+    for (const std::string workload : {"hot", "balanced"}) {
+        TuningRequest request = made_up_request();
+        request.options.rigor = standard.name;
+        request.options.operations = {Operation::copy, Operation::set};
+        for (const Operation one : request.options.operations)
+            request.options.of(one).sizes = sizes;
+        request.options.workload = workload;
+        const std::string path = (folder / workload).string();
+        run_made_up_search(path, request, made_up_truth(best_somewhere));
+        SampleLogContents log = read_sample_log(path);
+        for (const Operation operation : request.options.operations) {
+            for (const std::size_t size : sizes) {
+                const auto& records = log.steps[{Step::fresh, size, "", operation}];
+                const auto count = std::ranges::count_if(records, [&](const Record& record) {
+                    const auto* timed = std::get_if<std::pair<SampleKey, Sample>>(&record);
+                    return timed && timed->first.workload == Workload::fresh &&
+                           timed->first.candidate == stage;
+                });
+                EXPECT_EQ(count, workload == "hot" ? 0 : rigor_at(standard, size).rounds);
+            }
+        }
+    }
 }

@@ -74,11 +74,15 @@ KnownMachine::Ratios flat() {
     return ratios_of([](Entrant) { return SmallTruth{1, 1, 1, 1}; });
 }
 
+Entrant plain_small() {
+    return member_named(all_small_copies(), asterope_copies.plain_small);
+}
+
 SizeResult small_search(KnownMachine& machine, const std::string& objective, std::uint64_t seed = 1,
                         const std::vector<Entrant>& entrants = all(), Entrant standing = kLibc) {
     noise::Random random(seed);
-    return search_small(entrants, plain_small(all_small_copies()), weights_for(objective),
-                        parse_rigor("quick"), random, machine, nullptr, standing)
+    return search_small(entrants, plain_small(), weights_for(objective), parse_rigor("quick"),
+                        random, machine, nullptr, standing)
         .all;
 }
 
@@ -86,8 +90,8 @@ SizeResult small_search(KnownMachine& machine, const std::string& objective, std
 SmallResults small_copies_by_intent(const KnownMachine::Ratios& ratios) {
     KnownMachine machine(ratios);
     noise::Random random(1);
-    return search_small(all(), plain_small(all_small_copies()), small_weights(),
-                        parse_rigor("quick"), random, machine, nullptr, kLibc, small_callers());
+    return search_small(all(), plain_small(), small_weights(), parse_rigor("quick"), random,
+                        machine, nullptr, kLibc, small_callers());
 }
 
 } // namespace
@@ -219,7 +223,7 @@ TEST(SmallSearch, times_no_entrant_that_was_left_out_and_fails_with_none) {
 }
 
 TEST(SmallSearch, gives_what_noise_hides_to_the_plain_copy) {
-    const Entrant plain = plain_small(all_small_copies());
+    const Entrant plain = plain_small();
     EXPECT_EQ(name_of(plain), "stepped XMM middle 128");
     KnownMachine loud(flat(), jitter(4, 1));
     const SizeResult result = small_search(loud, "balanced");

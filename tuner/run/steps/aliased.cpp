@@ -44,8 +44,8 @@ std::vector<TimedCopy> timed_copies(const Spaces::Members& space,
 void find_aliased(OperationRun& run, Findings& findings) {
     const auto& space = run.spaces.members("aliased");
     const Weights& weights = run.plan.objective.weights;
-    const bool hot_counts = contains(weights, Workload::hot, &Weights::value_type::first);
-    if (space.empty() || !hot_counts) return;
+    const bool has_hot = contains(weights, Workload::hot, &Weights::value_type::first);
+    if (space.empty() || !has_hot) return;
     run.show(Step::aliased);
     std::vector<SizeResult> sizes;
     OperationRun::within_budget(findings.left_out, Step::aliased, [&] {

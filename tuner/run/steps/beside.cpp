@@ -21,12 +21,12 @@ TimedCopy copy_of_routine(const OperationRun& run, const PipelineFacts& pipeline
 }
 
 /// Times the routine's copy of each size beside these ways, of which the first is that copy as it
-/// is. `search` chooses by `weights_at` the size. `copy_by` makes a way's copy of so many bytes out
-/// of the routine's. Leaves out the sizes at which no way can be timed.
-template <class Way, class Search, class WeightsAt, class CopyBy>
+/// is: by `weights_for(size)`, in `rounds_for(size)`. `copy_by` makes a way's copy of so many bytes
+/// out of the routine's. Leaves out the sizes at which no way can be timed.
+template <class Way, class RoundsFor, class WeightsFor, class CopyBy>
 void find_beside(OperationRun& run, Findings& findings, ChoiceKind kind,
-                 const std::vector<Way>& ways, const Search& search, const WeightsAt& weights_at,
-                 const CopyBy& copy_by) {
+                 const std::vector<Way>& ways, const RoundsFor& rounds_for,
+                 const WeightsFor& weights_for, const CopyBy& copy_by) {
     const Step step = facts_of(kind).step;
     run.show(step);
     std::vector<SizeResult> found;
@@ -40,7 +40,7 @@ void find_beside(OperationRun& run, Findings& findings, ChoiceKind kind,
                     is_tried(ways[i], size) && run.timings.has(logged, name_of(ways[i]));
                 if (timed) entrants.emplace_back(i);
             }
-            const Weights weights = weights_at(size);
+            const Weights weights = weights_for(size);
             if (weights.empty() || entrants.size() == 1) continue;
             run.enter(step, size);
             asterope_sensing arguments;
@@ -53,16 +53,16 @@ void find_beside(OperationRun& run, Findings& findings, ChoiceKind kind,
                 copy.operation = run.plan.operation;
                 copies.push_back(std::move(copy));
             }
-            found.push_back(
-                search(entrants, size, weights, run.plan.rigor, run.timed(copies, size)));
+            found.push_back(race_beside_first(entrants, size, weights, rounds_for(size),
+                                              run.timed(copies, size)));
         }
     });
     const auto choices = choices_beside(kind, run.plan.operation, among(ways), found);
     findings.others.insert(findings.others.end(), choices.begin(), choices.end());
 }
 
-/// The workloads under which copies over threads are timed: those of the screening, and hot and
-/// cold where these count.
+/// The workloads under which copies over threads are timed: those of the screening, which count.
+/// Hot and cold are timed for the record, where these do not count.
 Weights shared_weights(const Weights& weights) {
     Weights shared = screening_weights(weights);
     for (const auto& weighted : weights) {
@@ -75,12 +75,13 @@ Weights shared_weights(const Weights& weights) {
 /// The workloads of fresh memory that count: memory as the system gives it, and memory for which
 /// the program has asked for huge pages itself. A stage must not gain under the one and lose as
 /// much under the other.
-Weights fresh_weights(Weights weights) {
-    std::erase_if(weights, [](const auto& one) {
+Weights fresh_weights(const Weights& weights) {
+    Weights fresh = counting(weights);
+    std::erase_if(fresh, [](const auto& one) {
         const WorkloadFacts& facts = facts_of(one.first);
         return !facts.fresh || facts.pages == "small";
     });
-    return weights;
+    return fresh;
 }
 
 /// The copy of a piece, which is cached: where the row senses, the pipeline of cached sources.
@@ -123,8 +124,8 @@ void find_shared(OperationRun& run, Findings& findings) {
     const Weights weights = shared_weights(run.weights());
     std::deque<asterope_share> how; // copies refer to them
     find_beside(
-        run, findings, ChoiceKind::threads, all_shares(run.plan.threads), search_shares,
-        [&](std::size_t) { return weights; },
+        run, findings, ChoiceKind::threads, all_shares(run.plan.threads),
+        [&](std::size_t) { return run.plan.rigor.rounds; }, [&](std::size_t) { return weights; },
         [&](const ThreadShare& share, std::size_t, const TimedCopy& alone) {
             how.push_back({share.threads, share.chunk, alone.function, alone.argument});
             return TimedCopy{&asterope_copy_over_threads, argument_of(how.back())};
@@ -134,7 +135,8 @@ void find_shared(OperationRun& run, Findings& findings) {
 void find_page_stages(OperationRun& run, Findings& findings) {
     std::deque<asterope_page_stage> how; // copies refer to them
     find_beside(
-        run, findings, ChoiceKind::fresh, all_page_stages(), search_page_stages,
+        run, findings, ChoiceKind::fresh, all_page_stages(),
+        [&](std::size_t size) { return rigor_at(run.plan.rigor, size).rounds; },
         [&](std::size_t size) { return fresh_weights(weights_at(size, run.weights())); },
         [&](const PageStage& stage, std::size_t size, const TimedCopy&) {
             const TimedCopy piece =

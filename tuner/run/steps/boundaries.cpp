@@ -47,19 +47,20 @@ void find_boundaries(OperationRun& run, const Contests& contests, Findings& find
     for (std::size_t objective = 0; objective < run.objectives.size(); ++objective) {
         const Objective& one = run.objectives[objective];
         const Taken taken = taken_by(run, contests, findings, objective);
-        // Where the budget has ended, the intervals end at the evaluated sizes, as the paper's do.
+        // Where the budget has ended, an interval ends at the largest size at which its copy is
+        // known to hold: mostly an evaluated one, as the paper's do.
         const auto lower_holds = [&](Entrant lower, Entrant upper, std::size_t size) {
             const bool senses = !taken.pipelines[upper.index()];
             if (budget_left && size < kSensingMinimum && senses) return true;
             // A copy that stores past the caches without a probe may lose where data is cached. The
             // evaluated sizes have figures of that, and this size has not.
             const auto unmeasured = [](Workload) { return 0.0; };
-            const auto past_caches = [&](Entrant entrant) {
+            const auto forbidden_unprobed = [&](Entrant entrant) {
                 const auto pipeline = taken.pipelines[entrant.index()];
                 return pipeline &&
                        !may_take_unprobed(run, *pipeline, size, one.weights, unmeasured);
             };
-            if (budget_left && past_caches(upper) && !past_caches(lower)) return true;
+            if (budget_left && forbidden_unprobed(upper) && !forbidden_unprobed(lower)) return true;
             bool holds = false;
             budget_left =
                 budget_left &&

@@ -35,8 +35,8 @@ void plan_steps(Progress& progress, const Plan& plan, const Spaces& spaces, cons
                               seconds_of_sample(calibration, workload, size, chooses));
             };
             if (weighted.second > 0) {
-                const bool from_start = weight_of(screening_weights(all), workload) > 0;
-                const auto samples = screening_samples(of_size, paper, from_start, plan.extended);
+                const bool waits = weight_of(screening_weights(all), workload) == 0;
+                const auto samples = screening_samples(of_size, paper, waits, plan.extended);
                 races(Step::screening, static_cast<double>(samples), 1);
             }
             races(Step::run_off, static_cast<double>(run_off_samples(of_size)), 1);
@@ -57,9 +57,8 @@ void plan_steps(Progress& progress, const Plan& plan, const Spaces& spaces, cons
             races(Step::exam, 2 * 3 * 1.5, rigor.exam_rounds);
         }
     }
-    // See search_small: all five times, 16 of them eight times, the run-off.
-    const std::size_t small =
-        5 * spaces.members("small").size() + 16 * 8 + 2 * run_off_samples(rigor);
+    const std::size_t small = kSmallSamples * spaces.members("small").size() +
+                              kSmallKept * kKeptSamples + kSmallRounds * run_off_samples(rigor);
     add(Step::small, kPlannedSample * static_cast<double>(small * plan.small_weights.size()));
     add(Step::building, kBuilding);
 }

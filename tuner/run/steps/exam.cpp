@@ -79,8 +79,7 @@ std::vector<ExamLoss> losses_of(const SizeResult& result, const Weights& weights
         const double placement = result.size > 0 ? kPlacementNs / measured.ns : 0;
         const double noise =
             std::max({kLeastLoss, placement, 1 - result.noise_floor.at(workload).low});
-        if (ratio.high < 1 - noise)
-            losses.push_back({result.size, std::string(name_of(workload)), ratio});
+        if (ratio.high < 1 - noise) losses.push_back({result.size, name_of(workload), ratio});
     }
     return losses;
 }
@@ -170,8 +169,8 @@ bool choose_small_anew(const OperationRun& run, const Exam& exam, Findings& find
 
 /// Lets the other of two rows take the sizes between two evaluated ones at which the routine lost.
 /// Races of few rounds had found their boundary. Returns false where rows do not meet there.
-bool move_boundaries(const OperationRun& run, const Exam& exam, const Findings& findings,
-                     PipelineFacts& facts) {
+bool move_boundaries(const OperationRun& run, const Exam& exam, Findings& findings) {
+    PipelineFacts& facts = findings.pipelines;
     std::vector<SizeInterval>& intervals = facts.intervals.front();
     const std::vector<SizeInterval> before = intervals;
     for (const auto& [size, cell] : exam.cells) {
@@ -189,8 +188,8 @@ bool move_boundaries(const OperationRun& run, const Exam& exam, const Findings& 
     return intervals != before;
 }
 
-/// Chooses rows anew where the exam found losses, by its figures. Returns false where they stay the
-/// same.
+/// Chooses rows anew where the exam found losses, by its figures. If they stay, moves boundaries.
+/// Returns false where these stay, too.
 bool choose_anew(const OperationRun& run, const Contests& contests, const Exam& exam,
                  Findings& findings) {
     if (findings.rows.empty()) return false;
@@ -216,7 +215,7 @@ bool choose_anew(const OperationRun& run, const Contests& contests, const Exam& 
     std::vector<Row> rows = contests.beyond_chance(
         choose_rows(contests.scores, contests.rules, timed), contests.scores, 0, settled);
     std::vector<SizeInterval>& intervals = facts.intervals.front();
-    if (rows == findings.rows || rows.empty()) return move_boundaries(run, exam, findings, facts);
+    if (rows == findings.rows || rows.empty()) return move_boundaries(run, exam, findings);
     const std::vector<Row> before = findings.rows;
     contests.take_rows(std::move(rows), findings);
     // Two rows that met before still meet at the same size, others at an evaluated one.
@@ -260,8 +259,11 @@ void examine(OperationRun& run, const Contests& contests, Findings& findings,
             examined && (!last || (exam.score() > last->score() &&
                                    facts.losses.size() <= last->facts(attempt).losses.size()));
         if (!better) { // The next in line is not better, or the time was over.
-            if (last) findings = before;
-            if (!last) findings.left_out.steps.insert(Step::exam);
+            if (last) {
+                findings = before;
+            } else {
+                findings.left_out.steps.insert(Step::exam);
+            }
             return;
         }
         last = std::move(exam);

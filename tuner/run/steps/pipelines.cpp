@@ -13,8 +13,8 @@ namespace {
 using FoundSizes = std::map<std::size_t, Found>; ///< by index into the plan's sizes
 
 /// Indices into the plan's sizes: first the one that small copies hand over to, then coarse to
-/// fine. The large sizes share their places in ascending order: the smallest is searched fastest,
-/// and larger ones may inherit its finalists, see inherited().
+/// fine. Large sizes keep their places as a group, but are searched in ascending order: the
+/// smallest is searched fastest, and larger ones may inherit its finalists, see inherited().
 std::vector<std::size_t> order_of_sizes(const Plan& plan) {
     std::vector<std::size_t> order = coarse_to_fine(plan.sizes.size());
     const auto handover = std::ranges::find_if(

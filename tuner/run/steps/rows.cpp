@@ -18,9 +18,9 @@ Contest hold_contest(OperationRun& run, const std::vector<Entrant>& contestants,
     run.progress.label(format_size(size));
     run.enter(Step::rows, size);
     Contest one{Race(size, weights_of(run.objectives), run.timed(run.copies, size)), {}};
-    one.results = one.race->run_offs(contestants, rigor_at(run.plan.rigor, size).contest_rounds,
-                                     std::vector<std::vector<Entrant>>(run.objectives.size()),
-                                     run.plain_copy());
+    one.results = one.race.run_offs(contestants, rigor_at(run.plan.rigor, size).contest_rounds,
+                                    std::vector<std::vector<Entrant>>(run.objectives.size()),
+                                    run.plain_copy());
     return one;
 }
 

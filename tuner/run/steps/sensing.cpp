@@ -59,7 +59,7 @@ Readings readings_at(const OperationRun& run, const Contests& contests, std::siz
             {probe, run.copy(entrant), size, workload, run.plan.rigor.probe_readings});
     };
     Readings readings;
-    const bool both = ways_of(probe) == 4; // its readings of the source are of both sides at once
+    const bool both = pipelines_behind(probe) == 4; // its readings of sources are of both at once
     const bool is_set = !facts_of(run.plan.operation).reads; // its readings are of the destination
     const bool outgrows = run.outgrows_caches(size);
     if (!outgrows) {
@@ -125,8 +125,8 @@ void add_costs(OperationRun& run, const Candidate& pipeline, std::size_t size,
     for (const UsableProbe& one : probes) {
         // All pipelines are one here. So the threshold matters only to how many calls have a probe.
         SensingCopy sensing{one.probe, pipeline, pipeline, one.shared.threshold};
-        if (ways_of(*one.probe) > 2) sensing.fetch = pipeline;
-        if (ways_of(*one.probe) > 3) sensing.produce = pipeline;
+        if (pipelines_behind(*one.probe) > 2) sensing.fetch = pipeline;
+        if (pipelines_behind(*one.probe) > 3) sensing.produce = pipeline;
         arguments.push_back(sensing.arguments());
         copies.push_back(sensing.timed(arguments.back()));
     }
@@ -144,7 +144,7 @@ void add_costs(OperationRun& run, const Candidate& pipeline, std::size_t size,
     }
 }
 
-/// The time of a probe: the cheapest of those with the most ways. Empty without a probe.
+/// The time of a probe: the cheapest of those with the most pipelines. Empty without a probe.
 std::optional<ProbeNs> cost_of_probe(OperationRun& run, const Contests& contests,
                                      const std::vector<UsableProbe>& probes,
                                      const std::vector<std::size_t>& sizes) {
@@ -155,7 +155,7 @@ std::optional<ProbeNs> cost_of_probe(OperationRun& run, const Contests& contests
                   contests.size_at(sizes[k]), probes, costs);
     }
     std::optional<ProbeNs> least;
-    std::size_t most_ways = 0;
+    std::size_t most = 0;
     for (std::size_t i = 0; i < probes.size(); ++i) {
         ProbeNs own{};
         for (std::size_t locality = 0; locality < kLocalities; ++locality) {
@@ -163,15 +163,15 @@ std::optional<ProbeNs> cost_of_probe(OperationRun& run, const Contests& contests
                 own[locality] = std::max(0.0, median(costs[i][locality]));
             }
         }
-        const std::size_t ways = ways_of(*probes[i].probe);
-        if (ways < most_ways || (ways == most_ways && own[0] >= (*least)[0])) continue;
+        const std::size_t pipelines = pipelines_behind(*probes[i].probe);
+        if (pipelines < most || (pipelines == most && own[0] >= (*least)[0])) continue;
         least = own;
-        most_ways = ways;
+        most = pipelines;
     }
     return least;
 }
 
-/// Adds each distinct sensing copy of these rows, behind each probe that can serve it.
+/// Adds each distinct sensing copy of these rows, behind each probe of as many pipelines.
 void add_sensing_copies(const OperationRun& run, const std::vector<Row>& rows,
                         const std::vector<UsableProbe>& probes, Contests& contests) {
     std::vector<RowCopy> known;
@@ -181,19 +181,19 @@ void add_sensing_copies(const OperationRun& run, const std::vector<Row>& rows,
         const auto pipeline = [&](Locality locality) {
             return run.candidate(contests.contestants[row.copy.of(locality)]);
         };
-        const std::size_t ways =
+        const std::size_t pipelines =
             contests.rules.one_sided                                            ? 2
             : row.copy.of(Locality::produced) != row.copy.of(Locality::cached)  ? 4
             : row.copy.of(Locality::fetched) != row.copy.of(Locality::uncached) ? 3
                                                                                 : 2;
         for (const auto& [probe, shared] : probes) {
-            if (ways_of(*probe) != ways) continue;
+            if (pipelines_behind(*probe) != pipelines) continue;
             const std::vector<double> never(contests.scores.size(), kWorthOfUnusable);
             TimedSensing one{probe, {row.copy, never}, {}};
             SensingCopy copy{probe, pipeline(Locality::cached), pipeline(Locality::uncached),
                              shared.threshold};
-            if (ways > 2) copy.fetch = pipeline(Locality::fetched);
-            if (ways > 3) copy.produce = pipeline(Locality::produced);
+            if (pipelines > 2) copy.fetch = pipeline(Locality::fetched);
+            if (pipelines > 3) copy.produce = pipeline(Locality::produced);
             for (const std::size_t index : shared.sizes) {
                 one.at.emplace(index, TimedSensing::AtSize{copy, copy.arguments()});
             }

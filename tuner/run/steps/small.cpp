@@ -36,9 +36,7 @@ std::vector<TimedCopy> all_small_copies(const OperationRun& run, const Candidate
 
 /// The small copy of the profile that stands; kLibc where the profile lacks one.
 Entrant standing_small(const OperationRun& run) {
-    const auto& space = run.spaces.members("small");
-    const auto found = std::ranges::find(space, run.plan.standing().small, &asterope_copy::name);
-    return found == space.end() ? kLibc : Entrant(found - space.begin());
+    return member_named(run.spaces.members("small"), run.plan.standing().small);
 }
 
 /// The small copies that differ from this one in registers and bound alone.
@@ -140,7 +138,8 @@ SmallResults find_small(OperationRun& run, const Candidate& large, bool by_shape
     std::erase_if(callers, [&](const SmallCallers& one) {
         return !by_shape || !contains(entry_points, name_of(one.told), &Objective::name);
     });
-    return search_small(all_entrants(space.size()), plain_small(space, run.plan.operation),
+    return search_small(all_entrants(space.size()),
+                        member_named(space, facts_of(run.plan.operation).space->plain_small),
                         run.plan.small_weights, run.plan.rigor, run.random(Step::small),
                         run.timed(copies, 0), by_shape ? shape_of : ShapeOf(), standing_small(run),
                         callers);
@@ -166,7 +165,8 @@ void find_bound(OperationRun& run, const Contests& contests, Findings& findings)
             all_small_copies(run, pipeline_beyond(run, contests, findings.rows));
         Race race(0, run.plan.small_weights, run.timed(copies, 0));
         std::map<Entrant, double> worth;
-        const SizeResult result = race.run_off(entrants, 2 * run.plan.rigor.rounds, winner);
+        const SizeResult result =
+            race.run_off(entrants, kSmallRounds * run.plan.rigor.rounds, winner, kLibc, kSmallTies);
         double most = kWorthOfUnusable;
         for (const Finalist& one : result.finalists) {
             worth[one.candidate] = one.score + gains.at(one.candidate) / kSizesBelow;
