@@ -64,7 +64,6 @@ Team::Team(const std::vector<int>& cpus, std::size_t arena_bytes, std::size_t la
         over_ = true;
         std::rethrow_exception(member->error);
     }
-    arrived_ = 0;
     ended_ = 0;
 }
 
@@ -138,9 +137,11 @@ std::vector<Suite> thread_suites(const Setting& setting, const std::vector<int>&
             std::vector<Job> jobs;
             for (const std::size_t size : fitting) {
                 Job job{"threads", name_of(workload), {format_size(size)}, size, threads};
+                job.watched = threads == 1;
+                const std::size_t untimed =
+                    4 * size + (is_uncached(workload) ? settling_bytes_of_sample(cache) : 0);
                 job.sample_cost =
-                    kSampleSeconds * 1.2 + 4 * static_cast<double>(size) / 8e9 +
-                    (workload == Workload::cold ? static_cast<double>(cache) * 1.25 / 8e9 : 0);
+                    kSampleSeconds * 1.2 + static_cast<double>(untimed) / kBytesPerSecond;
                 const bool first = size == fitting.front() && workload == Workload::hot;
                 job.prepare = [=, largest = fitting.back()] {
                     if (first) {
