@@ -19,7 +19,7 @@ std::mutex mutex;
 std::map<int, Seen> seen; ///< by the CPU of who asked
 
 /// Copies nothing and remembers who asked.
-void* remember(void* destination, const void*, std::size_t bytes, std::size_t) {
+void* note_caller(void* destination, const void*, std::size_t bytes, std::size_t) {
     const std::lock_guard lock(mutex);
     const char* begin = static_cast<const char*>(destination);
     Seen& own = seen.try_emplace(sched_getcpu(), Seen{0, begin, begin + bytes}).first->second;
@@ -60,7 +60,7 @@ TEST_F(TeamTest, copies_on_every_cpu_into_buffers_that_nobody_shares) {
     for (const Workload workload : {Workload::hot, Workload::cold}) {
         seen.clear();
         team.calibrate(65536, workload);
-        EXPECT_GT(team.time({remember, 0, 1}, workload, 65536, 0), 0);
+        EXPECT_GT(team.time({note_caller, 0, 1}, workload, 65536, 0), 0);
         ASSERT_EQ(seen.size(), cpus.size());
         for (const auto& [cpu, own] : seen) {
             EXPECT_EQ(std::count(cpus.begin(), cpus.end(), cpu), 1);

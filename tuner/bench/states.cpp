@@ -97,7 +97,7 @@ std::vector<Suite> state_suites(const Setting& setting, const Arena& arena,
     for (const std::size_t size : sizes) {
         again.push_back(repeated("again", size, [=, &arena](std::uint64_t round) -> RepeatedCall {
             const auto memory = std::make_shared<FreshMemory>(size + kPhase + kRoaming);
-            return {memory->begin() + kPhase + roam(round) / 2, arena.source(), memory};
+            return {memory->begin() + kPhase + roam(round), arena.source() + roam(round), memory};
         }));
     }
     for (const std::size_t size : sizes) {
@@ -111,7 +111,8 @@ std::vector<Suite> state_suites(const Setting& setting, const Arena& arena,
     for (const std::size_t size : kAcrossPages) {
         // the page's end is in the buffer's middle, or somewhat beside it
         across.push_back(repeated("across", size, [=, &arena](std::uint64_t round) -> RepeatedCall {
-            return {arena.destination() + 2 * 4096 - size / 2 + round % 61, arena.source()};
+            return {arena.destination() + 2 * 4096 - size / 2 + round % 61,
+                    arena.source() + kPhase};
         }));
     }
     for (const auto& [least, most] : kRanges) {
