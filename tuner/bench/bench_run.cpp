@@ -21,10 +21,6 @@ BenchRun::BenchRun(const RoutineOptions& options)
     contenders_ = {libc_contender(machine_.libc, Operation::copy), routine_contender(options)};
 }
 
-std::size_t BenchRun::bytes_that_may_be_taken() const {
-    return machine_.usable_bytes ? machine_.usable_bytes : machine_.memory_bytes / 2;
-}
-
 void require_memory(std::size_t bytes, const std::string& needs, std::size_t most) {
     if (bytes <= most) return;
     const std::size_t mebibytes = most >> 20;

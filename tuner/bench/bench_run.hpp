@@ -27,9 +27,6 @@ class BenchRun {
     const Machine& machine() const { return machine_; }
     void add(const Contender& contender) { contenders_.push_back(contender); }
 
-    /// The memory that may be taken, in bytes: half of all where the system does not say.
-    std::size_t bytes_that_may_be_taken() const;
-
     /// Pins this process to `cpu`, or to the last CPU allowed if negative. Returns that CPU. Starts
     /// the clock. If not `one_process`, a process on another CPU is timed too. Time stamp counters
     /// may differ between CPUs, so the system's clock is read then.

@@ -52,7 +52,7 @@ int run_cache(const CacheOptions& options) {
     check_cache(sizes, blocks, file_bytes);
     BenchRun run(options.routine);
     require_memory(file_bytes, "--file " + format_size(file_bytes) + " is",
-                   run.bytes_that_may_be_taken());
+                   usable_memory(run.machine()));
     const int cpu = run.start(options.routine.cpu);
 
     std::printf("Sequential reads of a cached file of %s, %u %% of its blocks missing, %s against "

@@ -160,7 +160,7 @@ int run_locality(const LocalityOptions& options) {
     const std::size_t given = options.memory.empty() ? 0 : parse_size(options.memory);
     if (!options.preset) solve(request); // refuses it before the routine is loaded
     BenchRun run(options.routine);
-    const std::size_t memory = given ? given : run.bytes_that_may_be_taken();
+    const std::size_t memory = given ? given : usable_memory(run.machine());
     const std::vector<Locality> wanted = options.preset ? preset(options.preset, request, memory)
                                                         : std::vector<Locality>{solve(request)};
     const std::vector<Locality> rows = that_fit(wanted, memory);

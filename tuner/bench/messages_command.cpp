@@ -52,7 +52,7 @@ int run_messages(const MessagesOptions& options) {
     check_messages(sizes, rings);
     BenchRun run(options.routine);
     require_memory(rings.back(), "a ring of " + format_size(rings.back()) + " is",
-                   run.bytes_that_may_be_taken());
+                   usable_memory(run.machine()));
     std::vector<int> others = allowed_cpus(); // before the process is pinned
     const int publisher_cpu = run.start(options.routine.cpu, false);
     std::erase(others, publisher_cpu);

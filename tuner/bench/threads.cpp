@@ -122,9 +122,7 @@ std::vector<Suite> thread_suites(const Setting& setting, const std::vector<int>&
         const std::size_t all = arena_bytes(sizes.back(), setting.machine);
         std::size_t own = std::max(all / static_cast<std::size_t>(threads), std::size_t{32} << 20);
         own = std::max(own, 4 * sizes.back());
-        const auto usable = setting.machine.usable_bytes ? setting.machine.usable_bytes / 3
-                                                         : setting.machine.memory_bytes / 6;
-        own = std::min(own, usable / static_cast<std::size_t>(threads));
+        own = std::min(own, usable_memory(setting.machine) / 3 / static_cast<std::size_t>(threads));
         own = std::max(own / kHugePage, std::size_t{4}) * kHugePage;
         std::vector<std::size_t> fitting;
         for (const std::size_t size : sizes) {
