@@ -73,6 +73,27 @@ TEST_F(TeamTest, copies_on_every_cpu_into_buffers_that_nobody_shares) {
     }
 }
 
+TEST_F(TeamTest, begins_hot_samples_in_each_state_of_the_caches) {
+    Machine machine;
+    machine.usable_bytes = machine.memory_bytes = 96 * kMiB;
+    machine.caches = {{3, "unified", 8 * kMiB, 64, 16, 1}};
+    const Contenders contenders = {{"libc", "", note_caller}, {"asterope", "", note_caller}};
+    const CallStatistics fleet = fleet_statistics();
+    const std::vector<Workload> workloads;
+    const Setting setting{machine, contenders, fleet, workloads};
+    const std::vector<Suite> suites = thread_suites(setting, {cpus.front()}, {65536});
+    const Job& hot = suites.front().jobs.front();
+    ASSERT_EQ(hot.workload, "hot");
+    hot.prepare();
+    std::vector<const char*> begins;
+    for (const std::uint64_t round : {0, 1}) {
+        seen.clear();
+        hot.time(contenders[1], round, 1);
+        begins.push_back(seen.begin()->second.first);
+    }
+    EXPECT_GT(std::abs(begins[0] - begins[1]), std::ptrdiff_t{kMiB}) << "cached in both rounds";
+}
+
 TEST_F(TeamTest, throws_what_goes_wrong_on_any_thread) {
     EXPECT_THROW(Team(cpus, std::size_t{1} << 60, 4096, 0), Failure);
     Team team(cpus, 8 * kMiB, 4096, 0);

@@ -137,7 +137,8 @@ std::vector<Suite> thread_suites(const Setting& setting, const std::vector<int>&
                 Job job{"threads", name_of(workload), {format_size(size)}, size, threads};
                 job.watched = threads == 1;
                 const std::size_t untimed =
-                    4 * size + (is_uncached(workload) ? settling_bytes_of_sample(cache) : 0);
+                    (4 + calls_to_choose(workload, size)) * size +
+                    (is_uncached(workload) ? settling_bytes_of_sample(cache) : 0);
                 job.sample_cost =
                     kSampleSeconds * 1.2 + static_cast<double>(untimed) / kBytesPerSecond;
                 const bool first = size == fitting.front() && workload == Workload::hot;
@@ -148,10 +149,10 @@ std::vector<Suite> thread_suites(const Setting& setting, const std::vector<int>&
                     }
                     (*team)->calibrate(size, workload);
                 };
-                job.time = [=](const Contender& contender, std::uint64_t round,
-                               int cache_effect) -> PartSeconds {
-                    return {
-                        (*team)->time({contender.copy, 0, cache_effect}, workload, size, round)};
+                job.time = [=, &setting](const Contender& contender, std::uint64_t round,
+                                         int cache_effect) -> PartSeconds {
+                    return {(*team)->time(setting.timed(contender, cache_effect), workload, size,
+                                          round)};
                 };
                 jobs.push_back(std::move(job));
             }
