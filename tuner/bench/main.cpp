@@ -77,7 +77,7 @@ void measure_suites(const Options& options, const Request& request, const Settin
 }
 
 void print_legend(const Contenders& contenders) {
-    std::printf("Each column: libc's time over that one's; * the best of its row.\n\n");
+    std::printf("libc: ns a call; others: libc's time over their own; * the best of its row.\n\n");
     int longest = 0;
     for (const Contender& contender : contenders) {
         longest = std::max(longest, static_cast<int>(contender.name.size()));

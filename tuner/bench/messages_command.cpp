@@ -96,8 +96,7 @@ Subcommand add_messages_command(CLI::App& app) {
         app, "messages",
         "publish and subscribe over shared memory: a publisher copies each message into a ring of "
         "slots, a subscriber (on another CPU where there is one) copies it out and reads it; timed "
-        "from the beginning "
-        "of the first copy to the end of the reading, and in parts");
+        "from the beginning of the first copy to the end of the reading, and in parts");
     add_option(command, "--sizes", &options->sizes, "bytes a message, K, M, G for powers of 1024",
                "LIST", {.shows_default = true});
     add_option(command, "--ring", &options->rings,

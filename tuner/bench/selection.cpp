@@ -148,8 +148,8 @@ void add_options(CLI::App& app, PeerOptions& options) {
     add_option(app, "--peer", &options.peers,
                "a copy (or set) to time side by side with the routine and libc: built-in ones by "
                "comma-separated names, all, or list to see them, or one more from a shared object; "
-               "may be repeated. A peer that is missing, copies wrongly, crashes or hangs is named "
-               "and left out",
+               "may be repeated. A peer that is missing, or fails before the timing, is named and "
+               "left out; one that fails later ends the run",
                std::string("NAMES|") + kExternalCopyForm, {.may_be_repeated = true});
     add_option(app, "--reference", &options.references,
                "one more copy that the routine is judged by, such as a newer glibc's memcpy in a "
