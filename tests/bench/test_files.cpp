@@ -19,7 +19,7 @@ TEST(ResultsJson, names_the_copy_that_is_clearly_better_where_there_is_one) {
     const CallStatistics fleet = fleet_statistics();
     const std::vector<Workload> workloads;
     const Setting setting{machine, contenders, fleet, workloads};
-    const std::vector<LeftOutCopy> none;
+    const std::vector<NotTimed> none;
     const auto json = results_json({setting, 3, none, {}}, {cell(1.5), cell(1.01)}, true);
     const auto& results = json.at("results");
     EXPECT_EQ(results.at(0).at("clearly_better"), "other");

@@ -19,7 +19,7 @@ std::mutex mutex;
 std::map<int, Seen> seen; ///< by the CPU of who asked
 
 /// Copies nothing and remembers who asked.
-void* remember(void* destination, const void*, std::size_t bytes, std::size_t) {
+void* note_caller(void* destination, const void*, std::size_t bytes, std::size_t) {
     const std::lock_guard lock(mutex);
     const char* begin = static_cast<const char*>(destination);
     Seen& own = seen.try_emplace(sched_getcpu(), Seen{0, begin, begin + bytes}).first->second;
@@ -60,7 +60,7 @@ TEST_F(TeamTest, copies_on_every_cpu_into_buffers_that_nobody_shares) {
     for (const Workload workload : {Workload::hot, Workload::cold}) {
         seen.clear();
         team.calibrate(65536, workload);
-        EXPECT_GT(team.time({remember, 0, 1}, workload, 65536, 0), 0);
+        EXPECT_GT(team.time({note_caller, 0, 1}, workload, 65536, 0), 0);
         ASSERT_EQ(seen.size(), cpus.size());
         for (const auto& [cpu, own] : seen) {
             EXPECT_EQ(std::count(cpus.begin(), cpus.end(), cpu), 1);
@@ -71,6 +71,27 @@ TEST_F(TeamTest, copies_on_every_cpu_into_buffers_that_nobody_shares) {
             }
         }
     }
+}
+
+TEST_F(TeamTest, begins_hot_samples_in_each_state_of_the_caches) {
+    Machine machine;
+    machine.usable_bytes = machine.memory_bytes = 96 * kMiB;
+    machine.caches = {{3, "unified", 8 * kMiB, 64, 16, 1}};
+    const Contenders contenders = {{"libc", "", note_caller}, {"asterope", "", note_caller}};
+    const CallStatistics fleet = fleet_statistics();
+    const std::vector<Workload> workloads;
+    const Setting setting{machine, contenders, fleet, workloads};
+    const std::vector<Suite> suites = thread_suites(setting, {cpus.front()}, {65536});
+    const Job& hot = suites.front().jobs.front();
+    ASSERT_EQ(hot.workload, "hot");
+    hot.prepare();
+    std::vector<const char*> begins;
+    for (const std::uint64_t round : {0, 1}) {
+        seen.clear();
+        hot.time(contenders[1], round, 1);
+        begins.push_back(seen.begin()->second.first);
+    }
+    EXPECT_GT(std::abs(begins[0] - begins[1]), std::ptrdiff_t{kMiB}) << "cached in both rounds";
 }
 
 TEST_F(TeamTest, throws_what_goes_wrong_on_any_thread) {

@@ -10,7 +10,7 @@
 namespace {
 
 std::string fault(CopyFunction copy, double seconds = 60, bool moves = false) {
-    return fault_of([=](std::string&) { return copy; }, seconds, moves);
+    return fault_of([=](std::string&) { return copy; }, Operation::copy, moves, seconds);
 }
 
 } // namespace

@@ -43,14 +43,14 @@ class ToldMachine {
                         .switches = 4,
                         .cpu = kCpu,
                         .steal = 9,
-                        .speed = 1000};
+                        .cycle_ticks = 1000};
     int odd_looks = 0; ///< the next ones see half of the speed
     int looks = 0;
     DisturbanceMonitor watch{kCpu,
                              [this] {
                                  ++looks;
                                  MachineCounters counters = now;
-                                 if (odd_looks > 0 && odd_looks-- > 0) *counters.speed *= 2;
+                                 if (odd_looks > 0 && odd_looks-- > 0) *counters.cycle_ticks *= 2;
                                  return counters;
                              },
                              kTickRate};
@@ -140,7 +140,7 @@ TEST(DisturbanceMonitor, sees_a_speed_that_changes_by_more_than_5_percent_in_a_r
     for (const std::uint64_t speed : {950, 1050, 949, 1051, 1, 100'000}) {
         ToldMachine machine;
         const bool far = speed < 950 || speed > 1050;
-        EXPECT_EQ(machine.round([&] { machine.now.speed = speed; }),
+        EXPECT_EQ(machine.round([&] { machine.now.cycle_ticks = speed; }),
                   far ? Hits{Disturbance::frequency} : Hits{})
             << speed;
         EXPECT_EQ(machine.round(), Hits{}) << "steady at " << speed;
@@ -171,7 +171,7 @@ TEST(DisturbanceMonitor, concludes_nothing_from_what_it_cannot_see_or_saw_only_o
         second.now.switches = 99;
         second.now.cpu = kCpu;
         second.now.steal = 99;
-        second.now.speed = 1;
+        second.now.cycle_ticks = 1;
     }),
               Hits{});
 }
@@ -184,7 +184,7 @@ TEST(LookAtMachine, sees_the_cpu_that_the_thread_is_pinned_to_and_one_that_moved
         const MachineCounters first = look(), second = look();
         EXPECT_TRUE(first.cpu == cpu && second.cpu == cpu);
         EXPECT_GE(second.nanoseconds, first.nanoseconds);
-        EXPECT_GT(first.speed.value(), 0u);
+        EXPECT_GT(first.cycle_ticks.value(), 0u);
         EXPECT_GE(second.switches.value(), first.switches.value());
         DisturbanceMonitor watch(cpu + 1);
         watch.begin_round();

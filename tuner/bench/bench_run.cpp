@@ -4,31 +4,21 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "base/contains.hpp"
 #include "base/error.hpp"
 #include "base/interrupt.hpp"
 #include "base/size_text.hpp"
 #include "base/watched_run.hpp"
 #include "bench/selection.hpp"
+#include "bench/summary.hpp"
 #include "machine/affinity.hpp"
 #include "run/time_rounds.hpp"
 #include "timing/clock.hpp"
 
 namespace asterope {
 
-bool takes_part(const Contender& contender, const Job& job) {
-    if (job.moves) return contender.move != nullptr;
-    if (contender.threaded && job.threads > 1) return false;
-    return contender.workloads.empty() || contains(contender.workloads, job.workload);
-}
-
 BenchRun::BenchRun(const RoutineOptions& options)
     : BenchRun(read_machine("/", options.cpu), {}, options.rounds) {
     contenders_ = {libc_contender(machine_.libc, Operation::copy), routine_contender(options)};
-}
-
-std::size_t BenchRun::bytes_that_may_be_taken() const {
-    return machine_.usable_bytes ? machine_.usable_bytes : machine_.memory_bytes / 2;
 }
 
 void require_memory(std::size_t bytes, const std::string& needs, std::size_t most) {
@@ -42,7 +32,6 @@ void require_memory(std::size_t bytes, const std::string& needs, std::size_t mos
 int BenchRun::start(int cpu, bool one_process) {
     const int pinned = pin_to_cpu(cpu);
     start_clock(one_process && machine_.cpu.invariant_tsc);
-    catch_interrupts();
     timings_.go_on_with(source_.emplace(DisturbanceMonitor(pinned)));
     return pinned;
 }
@@ -69,14 +58,17 @@ void BenchRun::end() {
     if (table_) print(table_->end());
 }
 
+/// Without figures.
+static Cell cell_of(const Job& job, std::size_t part) {
+    return {job.suite, job.workload, job.labels[part], job.size, job.threads, job.weighting};
+}
+
 std::vector<Cell> BenchRun::measure(const Job& job) {
-    timings_.progress.label(job.suite +
-                            (job.workload == job.suite ? " " : ' ' + job.workload + ' ') +
-                            job.labels.front());
+    timings_.progress.label(name_of(cell_of(job, 0)));
+    // By their places: libc is a listed copy here, as each contender has its own cache effect.
     const Entrant libc = 0, routine = 1, libc_again = contenders_.size();
-    const auto contender = [&](Entrant who) -> const Contender& {
-        return contenders_[who == libc_again ? 0 : who.index()];
-    };
+    const auto place = [=](Entrant who) { return (who == libc_again ? libc : who).index(); };
+    const auto contender = [&](Entrant who) -> const Contender& { return contenders_[place(who)]; };
     std::vector<Entrant> ran;
     for (const Entrant one : all_entrants(contenders_.size())) {
         if (takes_part(contender(one), job)) ran.push_back(one);
@@ -84,36 +76,27 @@ std::vector<Cell> BenchRun::measure(const Job& job) {
     std::vector<Entrant> entrants = ran;
     entrants.push_back(libc_again);
     const auto is_threaded = [&](Entrant who) { return contender(who).threaded; };
-    const bool one_thread = job.threads == 1 && std::ranges::none_of(ran, is_threaded);
-    const auto cache_effect = [&](Entrant entrant) {
-        return static_cast<int>(entrant == libc_again ? libc.index() : entrant.index());
-    };
+    const auto cache_effect = [&](Entrant who) { return static_cast<int>(place(who)); };
     if (job.prepare) job.prepare();
     const Paired paired =
         time_rounds({.entrants = entrants,
                      .rounds = rounds_,
-                     .sample_seconds = job.sample_cost,
+                     .sample_cost = job.sample_cost,
                      .time =
                          [&](Entrant entrant, std::uint64_t round) {
                              const Calling calling(contender(entrant).name);
                              return job.time(contender(entrant), round, cache_effect(entrant));
                          },
                      .cache_effect = cache_effect,
-                     .repeats_disturbed = one_thread},
+                     .watched = job.watched && std::ranges::none_of(ran, is_threaded)},
                     timings_, *source_);
 
     const auto entry_point = std::ranges::find_if(
         ran, [&](Entrant who) { return contender(who).ours && !contender(who).workloads.empty(); });
     std::vector<Cell> cells;
     for (std::size_t part = 0; part < job.labels.size(); ++part) {
-        Cell cell{job.suite,
-                  job.workload,
-                  job.labels[part],
-                  job.size,
-                  job.threads,
-                  job.weighting,
-                  paired.ratio(libc, libc_again, part),
-                  {}};
+        Cell cell = cell_of(job, part);
+        cell.floor = paired.ratio(libc, libc_again, part);
         for (const Entrant who : ran) {
             const Contender& one = contender(who);
             cell.copies.push_back({.copy = one.name,
@@ -125,10 +108,8 @@ std::vector<Cell> BenchRun::measure(const Job& job) {
             if (entry_point == ran.end()) continue;
             cell.copies.back().versus_entry_point = paired.ratio(*entry_point, who, part);
         }
-        cells.push_back(std::move(cell));
-    }
-    for (const Cell& cell : cells) {
         if (table_) print(table_->row(cell));
+        cells.push_back(std::move(cell));
     }
     return cells;
 }
@@ -138,23 +119,16 @@ void BenchRun::warn() const {
     timings_.disturbed_rounds().warn("these figures are");
 }
 
-std::function<int()> in_child_process(const RoutineOptions& routine,
-                                      const std::function<void()>& work) {
-    return [&routine, work] {
-        routine_library(routine); // built in this process, if at all, and deleted at its end
-        return run_watched({"asterope-bench", "interrupted"}, [&] {
-            work();
-            return static_cast<int>(kDone);
-        });
-    };
+int in_child_process(const RoutineOptions& routine, const std::function<int()>& work) {
+    routine_library(routine); // built in this process, if at all, and deleted at its end
+    return run_watched({"asterope-bench", "interrupted"}, [&] {
+        catch_interrupts();
+        return work();
+    });
 }
 
 unsigned times_for(std::size_t bytes, std::size_t each) {
     return static_cast<unsigned>(std::max<std::size_t>(4, bytes / each));
-}
-
-std::size_t settling_bytes_of(const Machine& machine) {
-    return std::min<std::size_t>(last_cache_bytes(machine), std::size_t{64} << 20);
 }
 
 } // namespace asterope

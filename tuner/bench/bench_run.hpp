@@ -25,15 +25,11 @@ class BenchRun {
     explicit BenchRun(const RoutineOptions& options);
 
     const Machine& machine() const { return machine_; }
-    const Contenders& contenders() const { return contenders_; } ///< libc and the routine first
     void add(const Contender& contender) { contenders_.push_back(contender); }
 
-    /// The memory that may be taken, in bytes: half of all where the system does not say.
-    std::size_t bytes_that_may_be_taken() const;
-
     /// Pins this process to `cpu`, or to the last CPU allowed if negative. Returns that CPU. Starts
-    /// the clock and notes interrupts. If not `one_process`, a process on another CPU is timed too.
-    /// Time stamp counters may differ between CPUs, so the system's clock is read then.
+    /// the clock. If not `one_process`, a process on another CPU is timed too. Time stamp counters
+    /// may differ between CPUs, so the system's clock is read then.
     int start(int cpu, bool one_process = true);
 
     /// Adds to the plan. `cost`: expected_cost() of a job, or of several.
@@ -42,11 +38,9 @@ class BenchRun {
     double expected_cost(const Job& job) const;
     /// Prints the table's header; without a table, neither header nor rows are printed.
     void begin(std::shared_ptr<Table> table);
-    /// Times all copies of the job in paired rounds and prints the rows. libc is two entrants of
-    /// one name. Each copy has its own cache effect, so the two stand side by side in each round,
-    /// and the floor compares neighbours. Disturbed rounds are timed again, as in a search, unless
-    /// other threads copy: the monitor sees this thread alone, which waits for them. Returns a cell
-    /// for each label.
+    /// Times all copies of the job in paired rounds and prints the rows. libc runs twice in each
+    /// round. Both entrants have the same cache effect, so they stand side by side, and the floor
+    /// compares neighbours. Returns a cell for each label.
     std::vector<Cell> measure(const Job& job);
     void end(); ///< ends the table
 
@@ -72,18 +66,12 @@ void require_memory(std::size_t bytes, const std::string& needs, std::size_t mos
 /// The number of copies of `each` bytes that move `bytes` in all; four at least.
 unsigned times_for(std::size_t bytes, std::size_t each);
 
-/// How many bytes a copy moves, untimed, before its turn is timed: as many as the last cache holds.
-/// So nothing that another copy left is written back in this one's turn. At most 64 MiB: a shared
-/// cache may be reported larger than this machine's part of it.
-std::size_t settling_bytes_of(const Machine& machine);
-
 /// Bytes of an application's copies that are timed in one turn of one of them.
 inline constexpr std::size_t kTimedBytes = std::size_t{32} << 20;
 
-/// Wraps an application's command so that it runs in a child process. The parent names a routine
-/// that crashes or hangs.
-std::function<int()> in_child_process(const RoutineOptions& routine,
-                                      const std::function<void()>& work);
+/// Does the work of a command in a child process, which notes interrupts. Returns the exit code.
+/// The parent names a copy that crashes or hangs.
+int in_child_process(const RoutineOptions& routine, const std::function<int()>& work);
 
 /// The subcommands that time copies inside applications.
 Subcommand add_cache_command(CLI::App& app);

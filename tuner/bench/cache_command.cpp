@@ -45,14 +45,14 @@ void check_cache(const std::vector<std::size_t>& sizes, const std::vector<std::s
     }
 }
 
-void run_cache(const CacheOptions& options) {
+int run_cache(const CacheOptions& options) {
     const std::vector<std::size_t> sizes = parse_size_list(options.sizes);
     const std::vector<std::size_t> blocks = parse_size_list(options.blocks);
     const std::size_t file_bytes = parse_size(options.file);
     check_cache(sizes, blocks, file_bytes);
     BenchRun run(options.routine);
     require_memory(file_bytes, "--file " + format_size(file_bytes) + " is",
-                   run.bytes_that_may_be_taken());
+                   usable_memory(run.machine()));
     const int cpu = run.start(options.routine.cpu);
 
     std::printf("Sequential reads of a cached file of %s, %u %% of its blocks missing, %s against "
@@ -63,6 +63,7 @@ void run_cache(const CacheOptions& options) {
     // 2 jobs, read and used, of 3 entrants: libc, the routine, libc again
     run.plan(static_cast<double>(blocks.size() * sizes.size()) * 2 * 3);
     run.begin(plain_table("block    read", 27, TimeUnit::microseconds));
+    const std::size_t settling = settling_bytes(last_cache_bytes(run.machine()));
     GeometricMean ratios[2];
     for (const std::size_t block : blocks) {
         CachedFile file(file_bytes, block);
@@ -75,8 +76,7 @@ void run_cache(const CacheOptions& options) {
                 Job job{"cache", "cache", {label}, size};
                 job.sample_cost = 1;
                 job.time = [&](const Contender& contender, std::uint64_t, int) -> PartSeconds {
-                    reader.run(contender.copy, times_for(settling_bytes_of(run.machine()), size),
-                               consume, true);
+                    reader.run(contender.copy, times_for(settling, size), consume, true);
                     return {
                         reader.run(contender.copy, times_for(kTimedBytes, size), consume, false)};
                 };
@@ -87,6 +87,7 @@ void run_cache(const CacheOptions& options) {
     std::printf("%s\n%s\n", mean_text("read", ratios[false]).c_str(),
                 mean_text("read and used", ratios[true]).c_str());
     run.warn();
+    return kDone;
 }
 
 } // namespace
@@ -107,7 +108,9 @@ Subcommand add_cache_command(CLI::App& app) {
     add_option(command, "--file", &options->file, "bytes of the file, and of the cache", "N",
                {.shows_default = true});
     add_options(command, options->routine);
-    return {command, in_child_process(options->routine, [options] { run_cache(*options); })};
+    return {command, [options] {
+                return in_child_process(options->routine, [&] { return run_cache(*options); });
+            }};
 }
 
 } // namespace asterope

@@ -35,9 +35,10 @@ struct Cell {
     std::string suite, workload, label;
     std::size_t size = 0; ///< bytes a call; 0 where calls are of many sizes
     int threads = 1;
-    std::string weighting;          ///< "calls" or "bytes" of a mix, else empty
-    Estimate floor;                 ///< libc's time over libc's
-    std::vector<CopyResult> copies; ///< libc first, then the routine, then the others that ran
+    std::string weighting; ///< "calls" or "bytes" of a mix, else empty
+    Estimate floor = {};   ///< libc's time over libc's
+    /// libc first, then the routine, then the others that ran
+    std::vector<CopyResult> copies = {};
 
     const CopyResult* find(const std::string& copy) const {
         return find_in(copies, copy, &CopyResult::copy);

@@ -57,7 +57,7 @@ nlohmann::ordered_json results_json(const RunFacts& facts, const std::vector<Cel
         if (contender.reference) json["copies"].back()["reference"] = true;
     }
     json["left_out"] = nlohmann::ordered_json::array();
-    for (const LeftOutCopy& one : facts.left_out) {
+    for (const NotTimed& one : facts.left_out) {
         json["left_out"].push_back({{"name", one.name}, {"reason", one.reason}});
     }
     json["results"] = nlohmann::ordered_json::array();

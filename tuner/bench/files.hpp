@@ -13,7 +13,7 @@ namespace asterope {
 struct RunFacts {
     const Setting& setting;
     int rounds;
-    const std::vector<LeftOutCopy>& left_out;
+    const std::vector<NotTimed>& left_out;
     DisturbanceCounts noise;
 };
 

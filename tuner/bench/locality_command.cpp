@@ -122,8 +122,8 @@ void print_head(const RoutineOptions& routine, const BenchRun& run, int test, in
     }
 }
 
-/// Prints the number of rows in which one of the three loses to another with its whole interval,
-/// and the worst row.
+/// Prints the number of rows in which move loses to a copy, and the routine to libc's, with the
+/// whole interval, and the worst row of each.
 void print_losses(const std::string& symbol, const std::vector<Locality>& rows,
                   const std::vector<Cell>& totals) {
     const struct {
@@ -155,20 +155,19 @@ void print_losses(const std::string& symbol, const std::vector<Locality>& rows,
     }
 }
 
-void run_locality(const LocalityOptions& options) {
+int run_locality(const LocalityOptions& options) {
     const LocalityRequest request = read_parameters(options);
     const std::size_t given = options.memory.empty() ? 0 : parse_size(options.memory);
     if (!options.preset) solve(request); // refuses it before the routine is loaded
     BenchRun run(options.routine);
-    const std::size_t memory = given ? given : run.bytes_that_may_be_taken();
+    const std::size_t memory = given ? given : usable_memory(run.machine());
     const std::vector<Locality> wanted = options.preset ? preset(options.preset, request, memory)
                                                         : std::vector<Locality>{solve(request)};
     const std::vector<Locality> rows = that_fit(wanted, memory);
     const int cpu = run.start(options.routine.cpu);
     print_head(options.routine, run, options.preset, cpu, rows[0],
                !request.repCount && options.preset != 3, wanted.size() - rows.size());
-    // The job tells move by its name and never calls its copy; any function will do.
-    run.add({kMove, "hands on the data", libc_move()});
+    run.add({"move", "hands on the data", nullptr}); // no copy: see locality_job
     // 4 entrants: libc, the routine, move, libc again
     for (const Locality& row : rows) run.plan(4 * work_of(row));
     run.begin(std::make_unique<LocalityTable>(options.routine.symbol()));
@@ -178,6 +177,7 @@ void run_locality(const LocalityOptions& options) {
     }
     if (rows.size() > 1) print_losses(options.routine.symbol(), rows, totals);
     run.warn();
+    return kDone;
 }
 
 } // namespace
@@ -211,7 +211,9 @@ Subcommand add_locality_command(CLI::App& app) {
         "keeps the machine alive",
         "SIZE");
     add_options(command, options->routine);
-    return {command, in_child_process(options->routine, [options] { run_locality(*options); })};
+    return {command, [options] {
+                return in_child_process(options->routine, [&] { return run_locality(*options); });
+            }};
 }
 
 } // namespace asterope

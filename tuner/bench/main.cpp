@@ -8,8 +8,6 @@
 #include "base/command_line.hpp"
 #include "base/contains.hpp"
 #include "base/error.hpp"
-#include "base/interrupt.hpp"
-#include "base/watched_run.hpp"
 #include "bench/bench_run.hpp"
 #include "bench/files.hpp"
 #include "bench/request.hpp"
@@ -25,7 +23,7 @@
 namespace asterope {
 namespace {
 
-void say_left_out(const LeftOutCopy& one) {
+void say_left_out(const NotTimed& one) {
     std::fprintf(stderr, "asterope-bench: %s is left out: %s\n", one.name.c_str(),
                  Error::one_line(one.reason).c_str());
 }
@@ -79,7 +77,7 @@ void measure_suites(const Options& options, const Request& request, const Settin
 }
 
 void print_legend(const Contenders& contenders) {
-    std::printf("Each column: libc's time over that one's; * the best of its row.\n\n");
+    std::printf("libc: ns a call; others: libc's time over their own; * the best of its row.\n\n");
     int longest = 0;
     for (const Contender& contender : contenders) {
         longest = std::max(longest, static_cast<int>(contender.name.size()));
@@ -115,14 +113,13 @@ int measure(const Options& options, const Request& request, const CallStatistics
             const Machine& machine) {
     const Operation operation = options.routine.operation;
     const std::vector<int> cpus = allowed_cpus();
-    catch_interrupts();
     const Selection selection = choose(options.peers, options.routine, machine.libc);
     BenchRun run(machine, selection.contenders, options.routine.rounds);
     const int cpu = run.start(options.routine.cpu);
     const std::size_t largest = request.largest_size();
     std::optional<Arena> arena;
     if (largest) arena.emplace(arena_bytes(largest, machine));
-    for (const LeftOutCopy& one : selection.left_out) say_left_out(one);
+    for (const NotTimed& one : selection.left_out) say_left_out(one);
 
     std::printf(
         options.brief
@@ -171,9 +168,8 @@ int compare(const Options& options) {
 
     const Machine machine = read_machine("/", options.routine.cpu);
     if (options.routine.cpu >= 0) require_allowed(options.routine.cpu);
-    routine_library(options.routine); // built in this process, if at all, and deleted at its end
-    return run_watched({"asterope-bench", "interrupted"},
-                       [&] { return measure(options, request, statistics, machine); });
+    return in_child_process(options.routine,
+                            [&] { return measure(options, request, statistics, machine); });
 }
 
 int run(int argc, char** argv) {

@@ -46,13 +46,13 @@ std::vector<std::string> labels_of(std::size_t ring, std::size_t size) {
     return labels;
 }
 
-void run_messages(const MessagesOptions& options) {
+int run_messages(const MessagesOptions& options) {
     const std::vector<std::size_t> sizes = parse_size_list(options.sizes);
     const std::vector<std::size_t> rings = parse_size_list(options.rings);
     check_messages(sizes, rings);
     BenchRun run(options.routine);
     require_memory(rings.back(), "a ring of " + format_size(rings.back()) + " is",
-                   run.bytes_that_may_be_taken());
+                   usable_memory(run.machine()));
     std::vector<int> others = allowed_cpus(); // before the process is pinned
     const int publisher_cpu = run.start(options.routine.cpu, false);
     std::erase(others, publisher_cpu);
@@ -71,12 +71,12 @@ void run_messages(const MessagesOptions& options) {
         for (const std::size_t size : sizes) {
             MessagePair pair(ring, size, subscriber_cpu);
             Job job{"messages", "messages", labels_of(ring, size), size};
-            job.threads = 2; // two processes copy: this one does not see the other's disturbances
+            job.watched = false;
             job.sample_cost = 1;
             job.time = [&](const Contender& contender, std::uint64_t, int) -> PartSeconds {
                 const MessageTimes times =
                     pair.run({contender.name, contender.copy},
-                             times_for(settling_bytes_of(run.machine()), size),
+                             times_for(settling_bytes(last_cache_bytes(run.machine())), size),
                              times_for(kTimedBytes, size));
                 return {times.total, times.publish, times.take, times.read};
             };
@@ -84,6 +84,7 @@ void run_messages(const MessagesOptions& options) {
         }
     }
     std::printf("%s\n", mean_text("end to end", ratios).c_str());
+    return kDone;
 }
 
 } // namespace
@@ -94,8 +95,8 @@ Subcommand add_messages_command(CLI::App& app) {
     CLI::App& command = add_command(
         app, "messages",
         "publish and subscribe over shared memory: a publisher copies each message into a ring of "
-        "slots, a subscriber on another CPU copies it out and reads it; timed from the beginning "
-        "of the first copy to the end of the reading, and in parts");
+        "slots, a subscriber (on another CPU where there is one) copies it out and reads it; timed "
+        "from the beginning of the first copy to the end of the reading, and in parts");
     add_option(command, "--sizes", &options->sizes, "bytes a message, K, M, G for powers of 1024",
                "LIST", {.shows_default = true});
     add_option(command, "--ring", &options->rings,
@@ -103,7 +104,9 @@ Subcommand add_messages_command(CLI::App& app) {
                "each message goes where none has been for long",
                "LIST", {.shows_default = true});
     add_options(command, options->routine);
-    return {command, in_child_process(options->routine, [options] { run_messages(*options); })};
+    return {command, [options] {
+                return in_child_process(options->routine, [&] { return run_messages(*options); });
+            }};
 }
 
 } // namespace asterope

@@ -79,22 +79,24 @@ void add_options(CLI::App& app, Options& options) {
                "FILE", {.value_may_be_missing = true});
     add_option(
         app, "--suite", &options.suites,
-        "comma-separated; workloads: one table of sizes and workloads; sizes: one size at a time, "
-        "by workload; aliased: the same where buffers alias modulo 4096; misalignment: a grid of "
-        "misaligned sources and destinations; mix: copies of unpredictable sizes, as calls count, "
-        "at page ends, and as bytes count; fixed: small copies of one size at a time; states: one "
-        "new buffer after its first calls, cached buffers in turn with a producer's (of memset, "
-        "with uncached ones), across a page's end, sizes that are all equally likely; overlap: "
+        "comma-separated; workloads: sizes and workloads in one table, with peers in one for each "
+        "workload; sizes: one size at a time, by workload; aliased: the same where buffers alias "
+        "modulo 4096; misalignment: a grid of misaligned sources and destinations, with peers and "
+        "of memset a list; mix: copies of unpredictable sizes, as calls count, at page ends, and "
+        "as bytes count; fixed: small copies of one size at a time; states: one new buffer after "
+        "its first calls, cached buffers in turn with a producer's (of memset, with uncached "
+        "ones), across a page's end, sizes that are all equally likely; overlap: "
         "memmove within cached buffers, shifted by 1 byte to 3 pages up and down; threads: 1 to "
         "all CPUs at once; all. Of memset there are workloads, sizes, misalignment, mix, fixed and "
         "states. Or workloads, under which it runs sizes: " +
             names_of(WorkloadFamily::one_size) +
             ", or balanced, all that count for it; else it runs sizes under the profile's "
-            "workloads, or hot, hot_read, cold, consume and their walks",
+            "workloads, or hot, hot_read, cold, consume and their walks, of memset all of its own",
         "NAMES", {.shows_default = true, .separated_by_commas = true});
     add_option(app, "--recording", &options.recording,
                "sizes of the mix as a program has them: what asterope-record wrote", "FILE");
-    add_option(app, "--sizes", &options.sizes, "bytes a call, K, M, G for powers of 1024", "LIST");
+    add_option(app, "--sizes", &options.sizes,
+               "bytes a call, K, M, G for powers of 1024; mix and fixed have their own", "LIST");
     add_option(app, "--json", &options.json, "write the results there too", "FILE");
     add_option(app, "--check", &options.check,
                "exit with 1 and name the cells where the whole interval of the routine's ratio to "

@@ -17,18 +17,17 @@ namespace asterope {
 static constexpr const char* kInstead = "name a shared library with --routine instead";
 
 void add_options(CLI::App& app, RoutineOptions& options) {
-    add_option(app, "--routine", &options.routine,
+    add_option(app, "--routine", &options.library,
                "shared library with the routine (default: build/libasterope_memcpy.so, else the "
                "one beside this program, else one that is built from the profile for this run)",
                "FILE");
     add_option(app, "--rounds", &options.rounds, "rounds a row", "N",
                {.shows_default = true, .within = {{3, 100000}}});
-    add_option(app, "--cpu", &options.cpu, "run on this CPU instead of the last one allowed", "N",
-               {.within = {{0, 99999}}});
+    add_cpu(app, options.cpu);
 }
 
 std::string routine_library(const RoutineOptions& options) {
-    if (!options.routine.empty()) return options.routine;
+    if (!options.library.empty()) return options.library;
     constexpr const char* kLibrary = "libasterope_memcpy.so";
     std::error_code ignored;
     for (const std::filesystem::path& folder : {std::filesystem::path("build"), program_folder()}) {

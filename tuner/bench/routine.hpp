@@ -12,7 +12,7 @@ class App;
 namespace asterope {
 
 struct RoutineOptions {
-    std::string routine = {}; ///< path of a shared library; empty: see routine_library()
+    std::string library = {}; ///< path of a shared library; empty: see routine_library()
     std::string profile = {}; ///< to build the routine from; empty: see profile_to_read()
     Operation operation = Operation::copy;
     int rounds; ///< the default is the command's

@@ -130,12 +130,11 @@ Contender routine_contender(const RoutineOptions& routine) {
         throw BadInput(path + " has no function " + symbol + ": 'nm -D " + path +
                        "' lists what it has" + tune);
     }
-    std::string fault =
-        fault_of([&](std::string&) { return function; }, 20, false, routine.operation);
+    std::string fault = fault_of([&](std::string&) { return function; }, routine.operation);
     if (!fault.empty()) {
         throw Failure("the routine " + symbol + (sets ? " sets" : " copies") + " wrong: " + fault);
     }
-    if (move) fault = fault_of([&](std::string&) { return move; }, 20, true);
+    if (move) fault = fault_of([&](std::string&) { return move; }, Operation::copy, true);
     if (!fault.empty()) throw Failure("the memmove of " + path + " is wrong: " + fault);
     note_origin(kRoutineName, symbol + " of " + path);
     return {.name = kRoutineName,
@@ -149,8 +148,8 @@ void add_options(CLI::App& app, PeerOptions& options) {
     add_option(app, "--peer", &options.peers,
                "a copy (or set) to time side by side with the routine and libc: built-in ones by "
                "comma-separated names, all, or list to see them, or one more from a shared object; "
-               "may be repeated. A peer that is missing, copies wrongly, crashes or hangs is named "
-               "and left out",
+               "may be repeated. A peer that is missing, or fails before the timing, is named and "
+               "left out; one that fails later ends the run",
                std::string("NAMES|") + kExternalCopyForm, {.may_be_repeated = true});
     add_option(app, "--reference", &options.references,
                "one more copy that the routine is judged by, such as a newer glibc's memcpy in a "
@@ -215,12 +214,9 @@ Selection choose(const PeerOptions& options, const RoutineOptions& routine,
     }
     for (const Peer& peer : peers) {
         if (!contains(built_in, peer.name)) continue;
-        if (peer.missing.empty()) {
-            add(selection, {peer.name, peer.description, peer.copy},
-                fault_of([&](std::string&) { return peer.copy; }));
-        } else {
-            selection.left_out.push_back({peer.name, peer.missing});
-        }
+        add(selection, {peer.name, peer.description, peer.copy},
+            !peer.missing.empty() ? peer.missing
+                                  : fault_of([&](std::string&) { return peer.copy; }));
     }
     for (const ExternalCopy& peer : loaded) {
         add_loaded(selection, peer, {peer.name, origin_of(peer), nullptr});

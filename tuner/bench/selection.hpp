@@ -27,7 +27,7 @@ std::string list_peers();
 /// The copies that are timed, and the left-out ones with their reasons.
 struct Selection {
     Contenders contenders;
-    std::vector<LeftOutCopy> left_out;
+    std::vector<NotTimed> left_out;
 };
 
 /// libc's function of the operation. `libc`: as in choose().

@@ -4,6 +4,7 @@
 
 #include "base/size_text.hpp"
 #include "bench/suite.hpp"
+#include "space/limits.hpp"
 #include "timing/buffer_access.hpp"
 #include "timing/clock.hpp"
 #include "timing/fresh_memory.hpp"
@@ -24,16 +25,16 @@ constexpr std::size_t kAcrossPages[] = {256, 600, 800, 1000};
 
 /// A sample alternates blocks of so many calls. One is on cached buffers, the next on sources just
 /// written (for memset: on uncached buffers). So a guess by the last calls is often wrong.
-constexpr std::size_t kInTurn[] = {1, 8, 17};
-constexpr std::size_t kLeastSensed = std::size_t{16} << 10; ///< bytes; smaller ones never sense
-constexpr std::size_t kMostInTurn = std::size_t{4} << 20;   ///< larger ones take long
+constexpr std::size_t kMostInTurn = 17;
+constexpr std::size_t kInTurn[] = {1, 8, kMostInTurn};
+constexpr std::size_t kLargestInTurn = std::size_t{4} << 20; ///< bytes; larger ones take long
 
 /// Seconds a call: of the producer's calls if `produced`, else of the cached ones. A producer's
 /// call finds its source just written and copies to the next place of a memory that is walked
 /// through. A set has no source.
 double time_in_turn(const Arena& arena, const TimedCopy& copy, std::size_t size, std::size_t turn,
                     bool produced, std::size_t& place) {
-    const std::size_t room = (size / 4096 + 2) * 4096, calls = 4 * kInTurn[2] / turn * turn;
+    const std::size_t room = (size / 4096 + 2) * 4096, calls = 4 * kMostInTurn / turn * turn;
     char *const source = arena.writable_source(), *const to = arena.destination();
     std::uint64_t elapsed = 0;
     const SecondArgument second(copy);
@@ -65,7 +66,7 @@ Job in_turn(const Setting& setting, const Arena& arena, std::size_t size, std::s
             size};
     const auto place =
         std::make_shared<std::size_t>(0); // shared: each sample walks on from the last
-    job.sample_cost = 12 * static_cast<double>(kInTurn[2] * size) / kBytesPerSecond;
+    job.sample_cost = 12 * static_cast<double>(kMostInTurn * size) / kBytesPerSecond;
     job.time = [=, &setting, &arena](const Contender& contender, std::uint64_t,
                                      int) -> PartSeconds {
         return {time_in_turn(arena, setting.timed(contender), size, turn, produced, *place)};
@@ -96,11 +97,11 @@ std::vector<Suite> state_suites(const Setting& setting, const Arena& arena,
     for (const std::size_t size : sizes) {
         again.push_back(repeated("again", size, [=, &arena](std::uint64_t round) -> RepeatedCall {
             const auto memory = std::make_shared<FreshMemory>(size + kPhase + kRoaming);
-            return {memory->begin() + kPhase + roam(round) / 2, arena.source(), memory};
+            return {memory->begin() + kPhase + roam(round), arena.source() + roam(round), memory};
         }));
     }
     for (const std::size_t size : sizes) {
-        if (size < kLeastSensed || size > kMostInTurn) continue;
+        if (size < kSensingMinimum || size > kLargestInTurn) continue;
         for (const std::size_t turn : kInTurn) {
             for (const bool produced : {false, true}) {
                 turns.push_back(in_turn(setting, arena, size, turn, produced));
@@ -110,7 +111,8 @@ std::vector<Suite> state_suites(const Setting& setting, const Arena& arena,
     for (const std::size_t size : kAcrossPages) {
         // the page's end is in the buffer's middle, or somewhat beside it
         across.push_back(repeated("across", size, [=, &arena](std::uint64_t round) -> RepeatedCall {
-            return {arena.destination() + 2 * 4096 - size / 2 + round % 61, arena.source()};
+            return {arena.destination() + 2 * 4096 - size / 2 + round % 61,
+                    arena.source() + kPhase};
         }));
     }
     for (const auto& [least, most] : kRanges) {

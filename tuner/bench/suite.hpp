@@ -36,6 +36,9 @@ struct Job {
     int threads = 1;
     std::string weighting = ""; ///< "calls" or "bytes" of a mix
     bool moves = false;         ///< buffers overlap: copies without a memmove take no part
+    /// Disturbed rounds are counted, and timed again. False where others copy, too: the monitor
+    /// sees this thread alone.
+    bool watched = true;
     /// About the relative cost of a sample, with its untimed parts. It serves the progress line
     /// alone, so any unit common to all jobs will do.
     double sample_cost = 0;
@@ -64,7 +67,8 @@ struct Setting {
     TimedCopy timed(const Contender& contender, int cache_effect = 0) const;
 };
 
-/// The job, with the stopwatch's samples under a workload. Each takes about `seconds`.
+/// Returns `job` with its `time` and `sample_cost` set: the stopwatch's samples under a workload,
+/// of about `seconds` each.
 Job stopwatch_job(Job job, const Setting& setting, const std::shared_ptr<Stopwatch>& stopwatch,
                   Workload workload, double seconds);
 
@@ -74,8 +78,8 @@ struct RepeatedCall {
     const char* source;
     std::shared_ptr<FreshMemory> memory = nullptr; ///< where the destination is, if it is fresh
 };
-/// The job. A sample makes as many RepeatedCalls as libc makes in about `seconds`, but at least
-/// `least_calls`. Untimed calls come first.
+/// Returns `job` with its functions and `sample_cost` set. A sample makes as many RepeatedCalls as
+/// libc makes in about `seconds`, but at least `least_calls`. Untimed calls come first.
 Job repeated_job(Job job, const Setting& setting, double seconds, std::size_t least_calls,
                  std::function<RepeatedCall(std::uint64_t round)> place);
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "base/contains.hpp"
 #include "base/size_text.hpp"
 #include "bench/suite.hpp"
 #include "timing/repeated_copy.hpp"
@@ -14,8 +15,7 @@ namespace {
 
 /// About the seconds of one sample. Where nothing is cached, copies begin by settling the caches.
 double estimate(std::size_t size, Workload workload, const Machine& machine) {
-    const bool hot = workload == Workload::hot || workload == Workload::hot_read ||
-                     workload == Workload::aliased;
+    const bool hot = !is_uncached(workload);
     const WorkloadFacts& facts = facts_of(workload);
     // a page fault takes about as long as three copies of a page
     const double slowness = facts.fresh ? 4 : 1;
@@ -45,6 +45,12 @@ std::shared_ptr<Stopwatch> stopwatch_of(const Setting& setting, const Arena& are
 }
 
 } // namespace
+
+bool takes_part(const Contender& contender, const Job& job) {
+    if (job.moves) return contender.move != nullptr;
+    if (contender.threaded && job.threads > 1) return false;
+    return contender.workloads.empty() || contains(contender.workloads, job.workload);
+}
 
 TimedCopy Setting::timed(const Contender& contender, int cache_effect) const {
     return {.function = contender.copy,
@@ -229,7 +235,7 @@ std::vector<Suite> overlap_suites(const Setting& setting, const Arena& arena, co
 }
 
 /// A grid of hot misalignments for each size. Sets have no source, so they get one row for each
-/// misalignment of the destination. With peers, copies get rows, too.
+/// misalignment of the destination. With peers, a grid has no room: each pair is a row.
 std::vector<Suite> misalignment_suites(const Setting& setting, const Arena& arena,
                                        const Sizes& sizes) {
     // past a line: 0, odd (1), aligned for registers (8, 16, 32), before a half or whole (31, 63)

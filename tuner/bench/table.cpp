@@ -275,8 +275,7 @@ std::unique_ptr<Table> workloads_table(const std::vector<Workload>& workloads) {
     std::string cached, uncached;
     std::vector<std::string> names;
     for (const Workload workload : workloads) {
-        const bool hot = workload == Workload::hot || workload == Workload::hot_read;
-        std::string& line = hot ? cached : uncached;
+        std::string& line = is_uncached(workload) ? uncached : cached;
         if (!line.empty()) line += "; ";
         line += name_of(workload) + ": " + std::string(facts_of(workload).text);
         names.emplace_back(name_of(workload));

@@ -64,7 +64,6 @@ Team::Team(const std::vector<int>& cpus, std::size_t arena_bytes, std::size_t la
         over_ = true;
         std::rethrow_exception(member->error);
     }
-    arrived_ = 0;
     ended_ = 0;
 }
 
@@ -123,9 +122,7 @@ std::vector<Suite> thread_suites(const Setting& setting, const std::vector<int>&
         const std::size_t all = arena_bytes(sizes.back(), setting.machine);
         std::size_t own = std::max(all / static_cast<std::size_t>(threads), std::size_t{32} << 20);
         own = std::max(own, 4 * sizes.back());
-        const auto usable = setting.machine.usable_bytes ? setting.machine.usable_bytes / 3
-                                                         : setting.machine.memory_bytes / 6;
-        own = std::min(own, usable / static_cast<std::size_t>(threads));
+        own = std::min(own, usable_memory(setting.machine) / 3 / static_cast<std::size_t>(threads));
         own = std::max(own / kHugePage, std::size_t{4}) * kHugePage;
         std::vector<std::size_t> fitting;
         for (const std::size_t size : sizes) {
@@ -138,9 +135,12 @@ std::vector<Suite> thread_suites(const Setting& setting, const std::vector<int>&
             std::vector<Job> jobs;
             for (const std::size_t size : fitting) {
                 Job job{"threads", name_of(workload), {format_size(size)}, size, threads};
+                job.watched = threads == 1;
+                const std::size_t untimed =
+                    (4 + calls_to_choose(workload, size)) * size +
+                    (is_uncached(workload) ? settling_bytes_of_sample(cache) : 0);
                 job.sample_cost =
-                    kSampleSeconds * 1.2 + 4 * static_cast<double>(size) / 8e9 +
-                    (workload == Workload::cold ? static_cast<double>(cache) * 1.25 / 8e9 : 0);
+                    kSampleSeconds * 1.2 + static_cast<double>(untimed) / kBytesPerSecond;
                 const bool first = size == fitting.front() && workload == Workload::hot;
                 job.prepare = [=, largest = fitting.back()] {
                     if (first) {
@@ -149,10 +149,10 @@ std::vector<Suite> thread_suites(const Setting& setting, const std::vector<int>&
                     }
                     (*team)->calibrate(size, workload);
                 };
-                job.time = [=](const Contender& contender, std::uint64_t round,
-                               int cache_effect) -> PartSeconds {
-                    return {
-                        (*team)->time({contender.copy, 0, cache_effect}, workload, size, round)};
+                job.time = [=, &setting](const Contender& contender, std::uint64_t round,
+                                         int cache_effect) -> PartSeconds {
+                    return {(*team)->time(setting.timed(contender, cache_effect), workload, size,
+                                          round)};
                 };
                 jobs.push_back(std::move(job));
             }

@@ -41,17 +41,18 @@ std::vector<Comparison> compare(const Group& group, const Context& context, doub
     const std::size_t calls = calls_that_take(kSampleSeconds, [&](std::size_t some) {
         return time(conditions.front().loop, libc, some, 0);
     });
-    const Paired paired = time_rounds(
-        {.entrants = entrants,
-         .rounds = context.rounds,
-         .sample_seconds = share / (static_cast<double>(entrants.size()) * context.rounds),
-         .time =
-             [&](Entrant which, std::uint64_t round) {
-                 const CopyLoop& loop = conditions[which.index() / kCopies].loop;
-                 const TimedCopy& copy = which.index() % kCopies == kByWinner ? *winner : libc;
-                 return std::vector{time(loop, copy, calls, round)};
-             }},
-        context.timings, context.source);
+    const Paired paired =
+        time_rounds({.entrants = entrants,
+                     .rounds = context.rounds,
+                     .sample_cost = share / (static_cast<double>(entrants.size()) * context.rounds),
+                     .time =
+                         [&](Entrant which, std::uint64_t round) {
+                             const CopyLoop& loop = conditions[which.index() / kCopies].loop;
+                             const TimedCopy& copy =
+                                 which.index() % kCopies == kByWinner ? *winner : libc;
+                             return std::vector{time(loop, copy, calls, round)};
+                         }},
+                    context.timings, context.source);
 
     std::vector<Comparison> comparisons;
     for (std::size_t i = 0; i < conditions.size(); ++i) {

@@ -68,8 +68,8 @@ Section compared(const Context& context, const std::string& question,
                  const std::vector<Group>& groups, const std::vector<std::string>& notes = {});
 
 /// "libc: worst 25.1 x slower at +1 B (4 KiB); winners: nothing that stands out (at most 1.02
-/// x)". A figure stands out where it is beyond libc against libc with its whole interval, by at
-/// least 5 %.
+/// x)". A slowdown of at least 1.05 stands out where its whole interval lies above libc against
+/// libc.
 std::string slowdown_verdict(const std::vector<Comparison>& comparisons);
 
 } // namespace asterope::diagnosis

@@ -57,9 +57,8 @@ std::vector<NamedSection> chosen(const std::vector<std::string>& only) {
 
 /// The largest copy: twice the last cache, as far as time and memory allow; a power of 2.
 std::size_t largest_copy(const Machine& machine, bool quick) {
-    const std::size_t usable = machine.usable_bytes ? machine.usable_bytes : 1024 * kMiB;
     const std::size_t wanted = std::max(std::bit_ceil(2 * last_cache_bytes(machine)), 16 * kMiB);
-    const std::size_t most = std::max(std::bit_floor(usable / 16), kMiB);
+    const std::size_t most = std::max(std::bit_floor(usable_memory(machine) / 16), kMiB);
     return std::min({wanted, most, (quick ? 64 : 128) * kMiB});
 }
 
@@ -68,7 +67,7 @@ std::size_t largest_copy(const Machine& machine, bool quick) {
 std::size_t arena_side(std::size_t largest, const Machine& machine) {
     std::size_t side = largest + 4 * kMiB;
     for (const CriticalStride& stride : critical_strides(machine.caches)) {
-        if (stride.span() <= std::min(256 * kMiB, machine.usable_bytes / 8)) {
+        if (stride.span() <= std::min(256 * kMiB, usable_memory(machine) / 8)) {
             side = std::max(side, stride.span() + 4 * kMiB);
         }
     }

@@ -18,10 +18,10 @@ struct Context {
     const Machine& machine;
     const Winners& winners;
     const Arena& arena;
-    std::size_t largest_copy; ///< bytes; two of them and some pages fit in each side of the arena
+    std::size_t largest_copy; ///< bytes; one and 4 MiB more fit in each side of the arena
     int rounds;
     std::vector<int> other_cpus; ///< that this process may use, besides the one it is pinned to
-    RunTimings& timings;         ///< of all sections; each one's plan is 1
+    RunTimings& timings;         ///< of all; a section advances the progress line by 1 in all
     TimingsBy& source;           ///< where their figures come from
 };
 

@@ -208,6 +208,11 @@ std::string kinds_text(const Cpu& cpu) {
 
 } // namespace
 
+std::size_t usable_memory(const Machine& machine) {
+    const bool known = machine.usable_bytes || machine.memory_bytes;
+    return known ? machine.usable_bytes : std::size_t{1} << 30;
+}
+
 std::size_t last_cache_bytes(const std::vector<Cache>& caches) {
     std::size_t bytes = 0;
     for (const Cache& cache : caches) bytes = std::max(bytes, cache.bytes);

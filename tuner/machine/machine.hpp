@@ -38,6 +38,10 @@ struct Machine {
     std::map<std::string, std::string> unseen;
 };
 
+/// The memory that may be taken, in bytes: Machine::usable_bytes, which may be 0. 1 GiB where the
+/// system does not say how much memory there is.
+std::size_t usable_memory(const Machine& machine);
+
 /// The bytes of the last level; 0 where they are not known.
 std::size_t last_cache_bytes(const std::vector<Cache>& caches);
 inline std::size_t last_cache_bytes(const Machine& machine) {

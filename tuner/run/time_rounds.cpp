@@ -8,7 +8,7 @@ namespace asterope {
 Paired time_rounds(const RoundsAsked& asked, RunTimings& timings, TimingsBy& source) {
     source.time_by(
         [&](const SampleRequest& sample) { return asked.time(sample.entrant, sample.round); },
-        asked.sample_seconds, asked.repeats_disturbed);
+        asked.sample_cost, asked.watched);
     // Each call is a step, so that it has a limit of repeats of its own. Nothing is logged, so any
     // step does.
     timings.enter(LoggedStep{Step::pipelines});

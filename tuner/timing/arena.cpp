@@ -57,10 +57,7 @@ namespace {
 
 /// The most bytes that a side may take.
 std::size_t most_bytes(const Machine& machine) {
-    // a system without /proc reports 0: then half of the memory, or 1 GiB, must do
-    std::size_t usable = machine.usable_bytes;
-    if (usable == 0) usable = std::max(machine.memory_bytes / 2, 1024 * kMiB);
-    return std::min(1280 * kMiB, usable / 3);
+    return std::min(1280 * kMiB, usable_memory(machine) / 3);
 }
 
 } // namespace

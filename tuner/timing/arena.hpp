@@ -50,10 +50,10 @@ class Arena {
 bool has_room_for(std::size_t size, const Machine& machine);
 
 /// The bytes of each side of the arena: the hot buffers of `largest_size`, and cold room. Cold room
-/// is four times the last cache level and at least eight of the largest copies. So a line is
-/// evicted long before it comes round again. Walks get half as much again (see Buffers). A side
-/// takes at most 1.25 GiB, or a third of the memory that can be had without swapping where that is
-/// less. Throws Failure where not even two of the largest copies fit.
+/// is four times the last cache level, and at least eight of the largest copies and 256 MiB. So a
+/// line is evicted long before it comes round again. Walks get half as much again (see Buffers). A
+/// side takes at most 1.25 GiB, or a third of usable_memory() where that is less. Throws Failure
+/// where three of the largest copies and 1 MiB do not fit.
 std::size_t arena_bytes(std::size_t largest_size, const Machine& machine);
 
 } // namespace asterope

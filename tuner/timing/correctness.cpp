@@ -49,8 +49,8 @@ std::string try_overlaps(CopyFunction move) {
 
 } // namespace
 
-std::string fault_of(const std::function<CopyFunction(std::string& reason)>& find, double seconds,
-                     bool moves, Operation operation) {
+std::string fault_of(const std::function<CopyFunction(std::string& reason)>& find,
+                     Operation operation, bool moves, double seconds) {
     ChildProcess child([&](int answers) {
         // A library may print while it is loaded. That must not mix with our output.
         const int nowhere = open("/dev/null", O_RDWR);

@@ -14,10 +14,11 @@ namespace asterope {
 ///
 /// A child process does all of it. It calls `find` as well, which looks for the copy: loading a
 /// library runs its code. `find` may return nullptr after it has set `reason`. `moves`: overlapping
-/// buffers are tried, too. Throws Failure where no child process can be started.
+/// buffers are tried, too. After `seconds` the child has failed. Throws Failure where no child
+/// process can be started.
 std::string fault_of(const std::function<CopyFunction(std::string& reason)>& find,
-                     double seconds = 20, bool moves = false,
-                     Operation operation = Operation::copy);
+                     Operation operation = Operation::copy, bool moves = false,
+                     double seconds = 20);
 
 /// The same for a copy that this process has called before. This process checks it, so its state is
 /// that after those calls. A copy that crashes or hangs takes the process along, see run_watched().

@@ -35,7 +35,7 @@ constexpr double kOffShare = 0.01, kOffNanoseconds = 1e6;
 /// wakes; two or more are another state. Between rounds it may change: only times of one round are
 /// compared. (Rejected: taking the median of the last 31 rounds as normal. Where the frequency
 /// wanders, a fifth of the rounds was repeated that were steady in themselves.)
-constexpr double kSpeedShare = 0.05;
+constexpr double kFrequencyShare = 0.05;
 
 std::optional<std::int64_t> nanoseconds_of(clockid_t clock) {
     timespec now;
@@ -93,7 +93,7 @@ class StealTime {
 /// Ticks for a chain of dependent multiplications: they take three cycles each on any core. A chain
 /// of additions would not measure that: some cores add constants while renaming. The quickest of a
 /// few tries counts, as an interrupt only ever adds time.
-std::uint64_t speed() {
+std::uint64_t cycle_ticks() {
     std::uint64_t quickest = ~std::uint64_t{0};
     for (int i = 0; i < 3; ++i) {
         const std::uint64_t begin = ticks();
@@ -125,10 +125,11 @@ bool counts_busy_time() {
 }
 
 /// False where one of the two is not known.
-bool speed_jumped(const MachineCounters& begin, const MachineCounters& end) {
-    if (!begin.speed || !end.speed) return false;
-    const auto before = static_cast<double>(*begin.speed), after = static_cast<double>(*end.speed);
-    return std::abs(after - before) > kSpeedShare * before;
+bool frequency_jumped(const MachineCounters& begin, const MachineCounters& end) {
+    if (!begin.cycle_ticks || !end.cycle_ticks) return false;
+    const auto before = static_cast<double>(*begin.cycle_ticks),
+               after = static_cast<double>(*end.cycle_ticks);
+    return std::abs(after - before) > kFrequencyShare * before;
 }
 
 template <typename T> bool grew(const std::optional<T>& begin, const std::optional<T>& end) {
@@ -154,7 +155,7 @@ std::function<MachineCounters()> counters_of_machine(int cpu) {
     // shared: a std::function must be able to be copied
     return [steal = std::make_shared<StealTime>(cpu), counts_busy = counts_busy_time()] {
         MachineCounters counters;
-        counters.speed = speed();
+        counters.cycle_ticks = cycle_ticks();
         counters.steal = steal->at(nanoseconds_of(CLOCK_MONOTONIC).value_or(0));
         counters.switches = involuntary_switches();
         if (const int here = sched_getcpu(); here >= 0) counters.cpu = here;
@@ -171,7 +172,7 @@ void DisturbanceMonitor::begin_round() {
 std::vector<Disturbance> DisturbanceMonitor::end_round() {
     MachineCounters end = look_();
     // Believed only when it is seen twice: an interrupt may hit all tries of one look.
-    if (speed_jumped(begin_, end)) end.speed = look_().speed;
+    if (frequency_jumped(begin_, end)) end.cycle_ticks = look_().cycle_ticks;
     const double nanoseconds = static_cast<double>(end.nanoseconds - begin_.nanoseconds);
     std::vector<Disturbance> hits;
     const auto check = [&](Disturbance disturbance, bool hit) {
@@ -183,7 +184,7 @@ std::vector<Disturbance> DisturbanceMonitor::end_round() {
     check(Disturbance::steal, grew(begin_.steal, end.steal));
     check(Disturbance::preempted, grew(begin_.switches, end.switches));
     check(Disturbance::migrated, is_elsewhere(begin_) || is_elsewhere(end));
-    check(Disturbance::frequency, speed_jumped(begin_, end));
+    check(Disturbance::frequency, frequency_jumped(begin_, end));
     const double seconds = nanoseconds / 1e9;
     const double counted = static_cast<double>(end.ticks - begin_.ticks) / tick_rate_;
     check(Disturbance::clock,

@@ -36,8 +36,8 @@ std::string noise_warning(const std::string& reason, const std::string& result);
 class DisturbedRounds {
   public:
     /// Another step of the search begins. The repeats that it may have do not depend on earlier
-    /// steps. A run whose time was up has done some steps early. When it is resumed, more steps
-    /// come before these than did then.
+    /// steps. A run out of time skips steps. A resumed run does them, so a later step has more
+    /// steps before it.
     void enter_step();
 
     /// Notes the disturbances of the round that just ended, if any, and its duration. Returns true

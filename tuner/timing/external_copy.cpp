@@ -90,7 +90,7 @@ void* load_library(const std::string& path, std::string& reason) {
 }
 
 CopyFunction load_checked(const ExternalCopy& copy, std::string& reason) {
-    reason = fault_of([&](std::string& missing) { return load_external(copy, missing); }, 20, false,
+    reason = fault_of([&](std::string& missing) { return load_external(copy, missing); },
                       copy.operation);
     if (!reason.empty()) return nullptr;
     note_origin(copy.name, copy.symbol + " of " + copy.path);

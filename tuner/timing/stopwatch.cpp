@@ -43,8 +43,8 @@ Workload calibrated_as(Workload workload) {
 std::size_t calls_to_choose(Workload workload, std::size_t size) {
     const WorkloadFacts& facts = facts_of(workload);
     const bool heeded = size >= kSensingMinimum && size < kHeededBelow;
-    const bool is_uncached = !facts.destination_cached && !facts.fresh;
-    return heeded && is_uncached && facts.family == WorkloadFamily::one_size ? 24 : 0;
+    const bool lands_uncached = !facts.destination_cached && !facts.fresh;
+    return heeded && lands_uncached && facts.family == WorkloadFamily::one_size ? 24 : 0;
 }
 
 std::size_t fixed_calls(Workload workload) {

@@ -8,15 +8,6 @@
 
 namespace asterope {
 
-namespace {
-
-/// Casts by way of void*, as the functions differ in arguments that one of them never looks at.
-template <class Function> CopyFunction as_copy(Function* function) {
-    return reinterpret_cast<CopyFunction>(reinterpret_cast<void*>(function));
-}
-
-} // namespace
-
 TimedCopy small_copy(asterope_small_candidate function, std::size_t distance,
                      asterope_candidate large, std::string name, Operation operation) {
     return {as_copy(function), distance, 0, large, std::move(name), operation};

@@ -17,6 +17,11 @@ namespace asterope {
 using CopyFunction = void* (*)(void* destination, const void* source, std::size_t bytes,
                                std::size_t distance);
 
+/// Casts by way of void*, as the functions differ in arguments that one of them never looks at.
+template <class Function> CopyFunction as_copy(Function* function) {
+    return reinterpret_cast<CopyFunction>(reinterpret_cast<void*>(function));
+}
+
 /// A copy to be timed.
 struct TimedCopy {
     CopyFunction function = nullptr;

@@ -14,12 +14,12 @@ class TimingsBy : public Timings {
     explicit TimingsBy(DisturbanceMonitor monitor) : watch_(std::move(monitor)) {}
 
     /// From now on `seconds(asked)` times an entrant: the seconds of the whole sample, then of each
-    /// part. Each sample is planned to take `planned` seconds. `watched`: disturbed rounds are
-    /// counted, and timed again.
+    /// part. Each sample is planned to cost `cost`, in the unit of the progress line's plan.
+    /// `watched`: disturbed rounds are counted, and timed again.
     using Seconds = std::function<std::vector<double>(const SampleRequest& asked)>;
-    void time_by(Seconds seconds, double planned, bool watched = true) {
+    void time_by(Seconds seconds, double cost, bool watched = true) {
         seconds_ = std::move(seconds);
-        planned_ = planned;
+        cost_ = cost;
         is_watched_ = watched;
     }
 
@@ -37,13 +37,13 @@ class TimingsBy : public Timings {
     void enter(const LoggedStep&, std::size_t = 0) override { watch_.forget_round(); }
     Calibration calibration(std::size_t, Workload,
                             const std::optional<Calibration>& known = std::nullopt) override {
-        return known.value_or(Calibration{1, planned_});
+        return known.value_or(Calibration{1, cost_});
     }
 
   private:
     SampleWatch watch_;
     Seconds seconds_;
-    double planned_ = 0;
+    double cost_ = 0;
     bool is_watched_ = true;
 };
 

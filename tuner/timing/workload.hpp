@@ -11,9 +11,9 @@
 
 namespace asterope {
 
-/// One way to time a copy: each row of the table. Every sample starts with clean vector registers,
-/// but for untimed calls, and ends with one figure, the seconds a call. That includes choosing the
-/// buffers' places, a few additions, for libc as for every candidate.
+/// One way to time a copy: each row of the table. Vector registers are clean before a sample's
+/// untimed calls. Its figure, the seconds a call, includes choosing the buffers' places, a few
+/// additions, for libc as for every candidate.
 enum class Workload {
 #define ASTEROPE_WORKLOAD(name, ...) name,
 #include "timing/workload_rows.inc"
@@ -40,11 +40,13 @@ struct WorkloadFacts {
     bool fresh;
     std::string_view pages; ///< "huge", "small", or empty
     bool walks;
-    /// waits_for_run_off: a sample of fetch takes as long as one of hot, cold and consume together.
-    /// Copies that are slow there are mostly slow under one of those.
     bool reads, writes_source, settles, tunable;
     double balanced;
-    bool measured, waits_for_run_off, entry_point;
+    bool measured;
+    /// A sample of fetch takes as long as one of hot, cold and consume together. Copies that are
+    /// slow there are mostly slow under one of those.
+    bool waits_for_run_off;
+    bool entry_point;
     std::string_view told_as; ///< its entry point serves this one, too; may be empty
     double sets; ///< its weight for sets; 0: sets, which have no source, are not timed so
 };

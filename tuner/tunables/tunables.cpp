@@ -42,10 +42,11 @@ void print(const Request& request, const std::string& text) {
     std::fflush(stdout);
 }
 
-/// The settings of each process that finds the thresholds: the memory is divided among them.
+/// The settings of each process that finds the thresholds: the memory is divided among them, two
+/// of which have the default.
 RemoteSetup shared_setup(const Machine& machine, int cpu, const Knobs& knobs, std::size_t largest) {
     Machine own = machine;
-    own.usable_bytes /= settings_of_ways(knobs, largest).size() + 2; // two have the default
+    own.usable_bytes = usable_memory(machine) / (settings_of_ways(knobs, largest).size() + 2);
     return {cpu, arena_bytes(largest, own), largest, last_cache_bytes(machine)};
 }
 

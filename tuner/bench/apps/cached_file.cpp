@@ -24,7 +24,7 @@ char* BufferCache::find(std::uint64_t block) {
 }
 
 char* BufferCache::insert(std::uint64_t block) {
-    if (free_.empty()) drop(std::uint64_t{by_use_.back().block});
+    if (free_.empty()) drop(by_use_.back().block);
     char* const data = free_.front();
     free_.pop_front();
     by_use_.push_front({block, data});

@@ -33,8 +33,8 @@ class BufferCache {
     /// least recently used, which then leaves the cache.
     char* insert(std::uint64_t block);
 
-    /// Forgets a block, as when the server says that another client has written it. A missing block
-    /// stays so.
+    /// Forgets a block, as when the server says that another client has written it. A block that is
+    /// missing stays missing.
     void drop(std::uint64_t block);
 
     std::size_t size() const { return by_block_.size(); } ///< blocks that are there

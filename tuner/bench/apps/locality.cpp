@@ -346,8 +346,7 @@ Job locality_job(const Locality& parameters) {
     const auto checksums = std::make_shared<std::map<std::uint64_t, std::uint64_t>>(); // by round
     job.time = [=](const Contender& contender, std::uint64_t round, int) -> PartSeconds {
         system->lay_out();
-        const LocalityTimes times =
-            system->run(contender.name == kMove ? nullptr : contender.copy, round);
+        const LocalityTimes times = system->run(contender.copy, round);
         const std::uint64_t checksum = system->checksum();
         if (checksums->emplace(round, checksum).first->second != checksum) {
             throw Failure(

@@ -53,9 +53,9 @@ inline constexpr LocalityParameter kLocalityParameters[] = {
     {"churnCount", &LocalityRequest::churnCount,
      "times that all change places in a cycle (default 1)"},
     {"accessCount", &LocalityRequest::accessCount,
-     "times that all are accessed in a cycle (default 4)"},
+     "times that all are accessed in a cycle (default 4; of --preset 3: 8)"},
     {"repCount", &LocalityRequest::repCount,
-     "cycles (default: as many as go over 32 MiB, at least 2)"}};
+     "cycles (default: as many as go over 32 MiB, at least 2; of --preset 3: 5)"}};
 
 /// Computes the one of the first four that is missing, from the other three; the counts are 1, 4
 /// and default_reps() where they are missing. Throws BadInput unless exactly one of the four is
@@ -140,16 +140,14 @@ class LocalitySystem {
     };
     std::unique_ptr<char, Free> memory_;
     std::vector<char> hole_; ///< the data of the element that waits while others rotate
-    /// For each rank, an element's index in its subsystem: the subsystems in the order of rotation.
+    /// A rank is an element's index in its subsystem. For each rank: the subsystems, in the order
+    /// of rotation.
     std::vector<std::uint32_t> orders_;
 };
 
-/// The contender that hands on the elements' data; all others copy them.
-inline constexpr const char* kMove = "move";
-
-/// Runs the system with each contender, from the same beginning in the same memory. It times both
-/// steps together, churn, and access. Throws Failure where the elements differ at the end of a
-/// round, or the memory is not to be had.
+/// Runs the system with each contender, from the same beginning in the same memory. One without a
+/// copy moves: it hands on the elements' data. Times both steps together, churn, and access. Throws
+/// Failure where the elements differ at the end of a round, or the memory is not to be had.
 Job locality_job(const Locality& parameters);
 
 } // namespace asterope

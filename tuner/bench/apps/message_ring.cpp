@@ -23,11 +23,12 @@ std::size_t whole_pages(std::size_t bytes) {
 /// Looks a while, then lets others run between two looks. With one CPU for both processes, the
 /// other one can only then do the awaited work. A futex would cost either side a system call for
 /// every message, and the subscriber its wake-up, tens of microseconds on a virtual machine.
-template <class Done> void wait_for(const Done& done, const std::function<void()>& look = {}) {
+template <class Done>
+void wait_for(const Done& done, const std::function<void()>& check_on_other = {}) {
     for (unsigned looks = 0; !done(); ++looks) {
         relax();
         if (looks >= 200) sched_yield();
-        if (looks % 4096 == 4095 && look) look();
+        if (looks % 4096 == 4095 && check_on_other) check_on_other();
     }
 }
 
@@ -62,11 +63,11 @@ std::uint64_t MessageRing::to_publish() const {
     return counters().published.value.load(std::memory_order_relaxed);
 }
 
-void MessageRing::publish(const std::function<void()>& look) {
+void MessageRing::publish(const std::function<void()>& check_on_other) {
     const std::uint64_t published =
         counters().published.value.fetch_add(1, std::memory_order_release) + 1;
     wait_for([&] { return counters().released.value.load(std::memory_order_acquire) == published; },
-             look);
+             check_on_other);
 }
 
 std::uint64_t MessageRing::next() {

@@ -41,8 +41,9 @@ class MessageRing {
 
     /// The publisher's: the number of the message that it hands over next.
     std::uint64_t to_publish() const;
-    /// Hands it over, and waits until it has been taken. `look` is called now and then meanwhile.
-    void publish(const std::function<void()>& look);
+    /// Hands it over, and waits until the subscriber has read it. `check_on_other` is called now
+    /// and then meanwhile.
+    void publish(const std::function<void()>& check_on_other);
 
     /// The subscriber's: waits for the next message and returns its number.
     std::uint64_t next();

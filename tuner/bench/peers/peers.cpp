@@ -20,19 +20,8 @@ RENDERING("byte_by_byte", copy_byte_by_byte, "", "")
 #undef RENDERING
 #undef PAPER
 
-namespace {
-
-using namespace peers;
-
-/// Casts by way of void*: the function never looks at the extra argument of CopyFunction. Unused
-/// where the paper has no routine.
-[[maybe_unused]] CopyFunction as_copy(void* (*function)(void*, const void*, std::size_t)) {
-    return reinterpret_cast<CopyFunction>(reinterpret_cast<void*>(function));
-}
-
-} // namespace
-
 std::vector<Peer> built_in_peers() {
+    using namespace peers;
     const Cpu cpu = read_cpu();
     const auto peer = [&](const char* name, const std::string& description, CopyFunction copy,
                           const std::string& needs) -> Peer {
