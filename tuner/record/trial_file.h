@@ -108,7 +108,7 @@ struct trial_place {
     /* Only the library uses the following ones. */
     uint8_t turn;               /* the cycle's way now, by its number in the order */
     uint8_t is_long;            /* the interval that runs now is of CPU time */
-    uint8_t slower[TRIAL_WAYS]; /* how often each was plainly slower than libc */
+    int8_t slower[TRIAL_WAYS];  /* cycles in which it was plainly slower than libc, less others */
     uint32_t ticks[TRIAL_WAYS]; /* of a call in this cycle; 0: not known */
     uint32_t usual;             /* ticks of a call in the last cycle */
     uint32_t unsettled, left;   /* coming intervals: those that will not count, those that will */

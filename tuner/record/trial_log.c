@@ -7,7 +7,8 @@
 
 enum {
     PROBES = 8,
-    SLOWER = 10, /* a way leaves once it was slower in so many more cycles than it was not */
+    SLOWER = 10,       /* a way leaves once it was slower in so many more cycles than it was not */
+    NOT_SLOWER = -100, /* the count's bound, so that a change is noticed soon */
 };
 static const uint32_t NOWHERE = UINT32_MAX;
 
@@ -167,8 +168,8 @@ uint32_t gap_for(uint64_t ticks)
     return gap < TRIAL_GAP ? (uint32_t)gap : TRIAL_GAP;
 }
 
-/* A way leaves if it was plainly slower than libc in most cycles. A slow way may throw data out of
- * the caches, which spoils the other ways' figures and costs the program time. */
+/* A way leaves if it was plainly slower than libc in most of the last cycles. A slow way may throw
+ * data out of the caches, which spoils the other ways' figures and costs the program time. */
 static void drop_slow_ways(struct trial_place *place)
 {
     const uint64_t libcs = place->ticks[TRIAL_LIBC];
@@ -179,7 +180,7 @@ static void drop_slow_ways(struct trial_place *place)
         if (way <= TRIAL_ROUTINE || !own || !libcs) continue;
         if (own * 8 > libcs * 9)
             ++place->slower[way];
-        else if (place->slower[way])
+        else if (place->slower[way] > NOT_SLOWER)
             --place->slower[way];
         if (place->slower[way] < SLOWER) continue;
         place->order[i] = place->order[--place->racing];
