@@ -206,6 +206,28 @@ def test_sizes_below_512_bytes_are_judged_together_alone(tried) -> None:
     assert seen.copied == 100 * seen.calls
 
 
+SANDBOXED = """
+#include <string.h>
+#include "restrictions.h"
+static char from[8192], to[8192];
+int main(void)
+{
+    for (int i = 0; i < 200000; ++i) memcpy(to, from, 5000);
+    restrict_calls(NULL, 0, 0, 0);
+    for (int i = 0; i < 3000000; ++i) memcpy(to, from, 5000);
+    for (int i = 0; i < 200000; ++i) memcpy(to, from, 2500);
+    return 0;
+}
+"""
+
+
+def test_after_a_sandbox_neither_places_nor_figures_are_too_many(tried, tmp_path: Path) -> None:
+    """That no more of them are kept has one reason, which is told."""
+    include = f"-I{CHECKERS.parent / 'record'}"
+    program = compiled(tmp_path / "own", SANDBOXED, "-std=gnu11", "-O1", "-fno-builtin", include)
+    assert tried(program=program).limits == {blocks.QUIET}
+
+
 @pytest.mark.parametrize("explore", [None, 60_000])
 def test_all_functions_copy_right(tried, checker, explore) -> None:
     """In operation calls go on by the routine's own functions, which need not have all of them."""

@@ -23,6 +23,7 @@ static size_t offset_of(const void *at)
     return (size_t)((const char *)at - (char *)process.file);
 }
 
+/* If not, other flags of the file tell why. */
 static int may_reserve(void) { return !process.limit && !(process.file->header.flags & RAW_FULL); }
 
 /* Returns the number of a page, or NOWHERE. */
@@ -30,7 +31,8 @@ static uint32_t take_page(struct trial_thread *table, uint16_t kind)
 {
     struct trial_file *file = trial_file();
     struct trial_header *header = &file->header;
-    if (!may_reserve() || header->pages >= TRIAL_PAGES ||
+    if (!may_reserve()) return NOWHERE;
+    if (header->pages >= TRIAL_PAGES ||
         (kind == TRIAL_OWN && header->own_pages >= TRIAL_OWN_PAGES)) {
         flag(TRIAL_FULL);
         return NOWHERE;
@@ -141,7 +143,7 @@ struct trial_place *find_place(struct trial_thread *table, const char *caller, i
             place->function == function)
             return place;
     }
-    flag(TRIAL_PLACES_FULL);
+    if (may_reserve()) flag(TRIAL_PLACES_FULL);
     return &table->place[TRIAL_REST];
 }
 
