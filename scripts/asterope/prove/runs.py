@@ -56,7 +56,7 @@ def _setting(arguments: argparse.Namespace) -> Setting:
     check_placeholders([*arguments.command, *(client or [])], client is not None)
     if arguments.against is not None:
         copies = two_builds(arguments.against, arguments.command)
-        check_placeholders(copies[0].command or (), has_client=True)
+        check_placeholders(copies[0].command or (), client is not None)
     else:
         named = arguments.copies.split(",") if arguments.copies else [_built_library()]
         copies = parse_copies(named, may_be_libc=arguments.tunables)
