@@ -413,7 +413,12 @@ BAD = {
     "nothing kept": ("remove other", "other: nothing is kept under that name"),
     "no figures": ("merge other", "nothing is kept under that name"),
     "exploring without a name": ("--explore 64 -- true", "give it a --name"),
-    "its finalists": ("--explore 9 --finalists --name a -- true", "leave them out with --explore"),
+    "its finalists": ("--explore 9 --finalists --name a -- true", "libraries are of one run"),
+    "its time": ("--explore 9 --time 3s --name a -- true", "--time is not for --explore"),
+    "its file": ("--explore 9 --json f --name a -- true", "give it to asterope-prove merge"),
+    "its map": ("--explore 9 --write p.json --name a -- true", "--write is not for"),
+    "its CPU": ("--explore 9 --cpu 0 --name a -- true", "use taskset"),
+    "its folder": ("--explore 9 --name a -- true {{folder}}", "does not fill in {folder}, as"),
     "too little of it": ("--explore 1 --name a -- true", "from 2 to 65536"),
 }
 

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from ..arguments import duration, whole_number
 from ..command_line import Parser
+from .places import placeholders_in
 from .rounds import LEAST_ROUNDS
 
 PROGRAM = "asterope-prove"
@@ -24,11 +25,26 @@ _OF_KEPT = {
 }
 # The options of whole runs; any of them implies --runs.
 _OF_RUNS = (
-    *("rounds", "until", "time_budget", "metric", "larger_is_better", "copies", "against"),
-    *("client", "tunables"),
+    "rounds",
+    "until",
+    "time_budget",
+    "metric",
+    "larger_is_better",
+    "copies",
+    "against",
+    "client",
+    "tunables",
 )
 # The options of the trial.
 _OF_TRIAL = ("time", "copy", "write", "routine", "name", "explore", "finalists")
+# The options that --explore cannot have, and what to do instead.
+_NOT_EXPLORING = {
+    "finalists": "leave it out, as these libraries are of one run",
+    "time": "leave it out, as the command runs to its end",
+    "cpu": "use taskset",
+    "write": "give it to asterope-prove merge",
+    "json": "give it to asterope-prove merge",
+}
 
 
 def _percent(text: str) -> float:
@@ -61,8 +77,8 @@ def _parser() -> argparse.ArgumentParser:
         "an order drawn at random. The time until the next copy counts for the way taken. A short "
         "program is run again. With --runs, or an option for whole runs, these alternate instead, "
         "under libc and other copies. They suit programs that measure themselves, servers, and "
-        "checks of the trial. In COMMAND, {folder} stands for an empty folder. With --client, "
-        "{port} and {socket} stand for those of this copy's server.",
+        "checks of the trial. In COMMAND, {folder} stands for an empty folder, but not with "
+        "--explore. With --client, {port} and {socket} stand for those of this copy's server.",
         epilog=f"{PROGRAM} list, {PROGRAM} remove NAME and {PROGRAM} merge NAME handle the results "
         "that --name keeps. Exit codes: 0 told, and the program is not slower; 1 a run failed; 2 "
         "bad arguments, or a command that takes no preloaded library; 3 the program is slower with "
@@ -79,7 +95,8 @@ def _parser() -> argparse.ArgumentParser:
         "--time",
         metavar="TIME",
         type=duration,
-        help="try for so long at most, then end the command (default: 30s)",
+        help="try for so long at most, then end the command; --name tries its map for as long "
+        "again (default: 30s)",
     )
     parser.add_argument(
         "--copy",
@@ -130,7 +147,8 @@ def _parser() -> argparse.ArgumentParser:
         "--until",
         metavar="PERCENT",
         type=_percent,
-        help="run until all intervals reach no further than that from their ratio (default: 1%%)",
+        help="run until each copy is faster or slower, or its interval reaches no further than "
+        "that from its ratio (default: 1%%)",
     )
     parser.add_argument(
         "--time-budget",
@@ -221,8 +239,12 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
         parser.error(f"--{trial[0]} is the trial's, and {asked} asks for whole runs instead")
     if arguments.explore is not None and arguments.name is None:
         parser.error("--explore keeps its figures under a name: give it a --name")
-    if arguments.explore is not None and arguments.finalists:
-        parser.error("--finalists are libraries of one run: leave them out with --explore")
+    if arguments.explore is not None:
+        for name, instead in _NOT_EXPLORING.items():
+            if getattr(arguments, name):
+                parser.error(f"--{name} is not for --explore: {instead}")
+        for name in placeholders_in(arguments.command):
+            parser.error(f"--explore does not fill in {{{name}}}, as it becomes the command")
     if arguments.name is not None and arguments.routine is not None and not arguments.explore:
         parser.error("--name is for the routine that scripts/tune built: leave out --routine")
     if arguments.against is not None and arguments.copies is not None:
