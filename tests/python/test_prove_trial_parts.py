@@ -556,11 +556,11 @@ def test_rows_that_do_not_add_up_to_the_first_line_are_summed_up(gained, says) -
     ]
     found = Found(SURE, rows)
     said = words.after_table(found, {})
-    start = f"Together these are {says}. The first line, of all copies at once, is right"
+    start = f"Together these are {says}. The program's line, of all copies at once, is right"
     assert [line[: len(start)] for line in said] == ([] if says is None else [start])
 
 
-def test_rows_are_summed_up_only_where_the_first_line_tells_and_they_are_believed() -> None:
+def test_rows_are_summed_up_only_where_the_programs_line_tells_and_they_are_believed() -> None:
     much = row(1, Estimate(0.4, 0.39, 0.41))
     assert len(words.after_table(Found(SURE, [much]), {})) == 1
     assert words.after_table(Found(None, [much]), {}) == []

@@ -171,7 +171,7 @@ def _not_shown(one: PlaceFound, names: Names) -> str:
 
 
 def _sum(found: Found) -> list[str]:
-    """Says why the rows do not add up to the first line, if they do not."""
+    """Says why the rows do not add up to the program's gain, if they do not."""
     own = [one.brings for one in found.shown if one.brings is not None]
     if not own or not found.is_told or found.gain is None:
         return []
@@ -181,8 +181,8 @@ def _sum(found: Found) -> list[str]:
     if all_of_them.low <= found.gain.high and found.gain.low <= all_of_them.high:
         return []
     return [
-        f"Together these are {by(all_of_them)}. The first line, of all copies at once, is right: a "
-        "place's time ends at its next call, and leaves out its cost to others."
+        f"Together these are {by(all_of_them)}. The program's line, of all copies at once, is "
+        "right: a place's time ends at its next call, and leaves out its cost to others."
     ]
 
 
