@@ -166,13 +166,14 @@ int main(int count, char **words)
 {
     static struct trial_place place = {.ways = 4, .racing = 4, .order = {0, 1, 2, 3},
                                        .pages = TRIAL_PLACE_PAGES};
-    uint64_t random = (uint64_t)atol(words[1]);
     long cycles = 0;
+    tried.random = (uint64_t)atol(words[1]);
     for (int i = 2; i + 1 < count; i += 2) {
         for (long left = atol(words[i]); left > 0 && place.racing == 4; --left, ++cycles) {
             for (int way = 0; way < 4; ++way) place.ticks[way] = 16000;
-            if (draw_below(&random, 100) < (uint64_t)atol(words[i + 1])) place.ticks[3] = 20000;
-            begin_cycle(NULL, &place, &random);
+            const long drawn = (long)draw_below(&tried.random, 100);
+            if (drawn < atol(words[i + 1])) place.ticks[3] = 20000;
+            begin_cycle(&place);
         }
     }
     printf("%ld\\n", cycles);
