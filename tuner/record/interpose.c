@@ -33,8 +33,7 @@ __thread struct thread thread = {.counted = &uncounted};
 any_function *next_function[RAW_FUNCTIONS];
 any_function *recorded_function[RAW_FUNCTIONS];
 
-/* The copy of a process that tries ways, or does not record. All functions allow overlap, as libc's
- * do. */
+/* A call of a trial, or of a process that does not record. It may overlap, as libc's calls do. */
 RARE static void *not_counted(void *destination, const void *source, size_t bytes, int function)
 {
     any_function *next = next_function[function];

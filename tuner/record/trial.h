@@ -23,11 +23,9 @@ struct trial {
     int32_t score;               /* pairs together that libc's way won, less those that it lost */
     uint64_t period, period_end; /* its number, and the ticks of its end; all threads share both */
     uint64_t settled;            /* the ticks from which on the period counts */
-    uint64_t settling; /* ticks that do not count after a place's own change: half a turnover, as it
-                        * changes more often than periods do */
+    uint64_t settling; /* ticks after a place's own change that do not count: half a turnover */
     uint64_t seed, started, started_ns;
-    uint64_t turnover; /* bytes that one way must copy until nothing of the last way is left in
-                        * the caches */
+    uint64_t turnover; /* bytes of one way until nothing of the last way is left in the caches */
     uint64_t shortest; /* ticks of an interval of which its booking takes some 1 % */
     uint32_t failed;
     /* These are for programs whose processes are short: */

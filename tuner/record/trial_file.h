@@ -7,8 +7,7 @@
  *
  * A block is a short run of calls that went one way. It has ticks, from the start of each call to
  * that of the next one. In a place's own block it is the place's next call. In a block together it
- * is the thread's. If calls follow each other so fast that the time stamp would cost much, some
- * calls are one interval.
+ * is the thread's. Where the time stamp would cost much, several calls are one interval.
  *
  * A place has blocks of its own in cycles. Each cycle has each way once, in a random order. Ways
  * that have left are not in it. If a place's room is full, further cycles replace earlier ones, so

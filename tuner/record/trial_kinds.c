@@ -1,9 +1,9 @@
 /* Processes that are too short for periods: see trial.c.
  *
  * A process may end after a few periods. Then luck decides the result: which part of its start was
- * in which period. Or the periods were too short for the caches, for a quarter of its time: each way
- * had what the other one left there. So it takes one way as a whole, drawn at random. Its CPU time
- * is compared with that of another process of its kind. A kind is a program, and the children
+ * in which period. Or the periods were too short for the caches, for a quarter of its time: each
+ * way had what the other one left there. So it takes one way as a whole, drawn at random. Its CPU
+ * time is compared with that of another process of its kind. A kind is a program, and the children
  * forked from it are another kind.
  *
  * A kind is known to be short once a process of it has ended early, or its periods were too short.
