@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from ..arguments import duration, whole_number
 from ..command_line import Parser
-from .places import placeholders_in
+from .placeholders import placeholders_in
 from .rounds import LEAST_ROUNDS
 
 PROGRAM = "asterope-prove"

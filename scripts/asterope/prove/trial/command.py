@@ -37,7 +37,7 @@ from ...render import Asks, render_routine
 from .. import programs
 from ..copies import LIBC, Copy
 from ..options import PROGRAM
-from ..places import check_placeholders
+from ..placeholders import check_placeholders
 from ..run_words import progress
 from ..runners import Commands
 from .report import names_in, report, write_map

@@ -19,7 +19,7 @@ from ...record.pool import own_cpu_seconds
 from ...record.raw import RawError, left_files, read_process
 from ...record.recorder import admit_other_users, closed_to_others, place_for_files
 from ...scratch_folder import scratch_folder
-from ..places import filled
+from ..placeholders import filled
 from ..processes import Process, outlived_words
 from .blocks import CLOSED, FULL, LIMITS, NO_COUNTER, NO_WAY, QUIET, UNSEEN, Observed
 from .file import TrialError, read_trial
