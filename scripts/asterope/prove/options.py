@@ -25,26 +25,11 @@ _OF_KEPT = {
 }
 # The options of whole runs; any of them implies --runs.
 _OF_RUNS = (
-    "rounds",
-    "until",
-    "time_budget",
-    "metric",
-    "larger_is_better",
-    "copies",
-    "against",
-    "client",
-    "tunables",
+    *("rounds", "until", "time_budget", "metric", "larger_is_better", "copies", "against"),
+    *("client", "tunables"),
 )
 # The options of the trial.
 _OF_TRIAL = ("time", "copy", "write", "routine", "name", "explore", "finalists")
-# The options that --explore cannot have, and what to do instead.
-_NOT_EXPLORING = {
-    "finalists": "leave it out, as these libraries are of one run",
-    "time": "leave it out, as the command runs to its end",
-    "cpu": "use taskset",
-    "write": "give it to asterope-prove merge",
-    "json": "give it to asterope-prove merge",
-}
 
 
 def _percent(text: str) -> float:
@@ -237,12 +222,13 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
     if arguments.runs and trial:
         asked = f"--{runs[0].replace('_', '-')}" if runs else "--runs"
         parser.error(f"--{trial[0]} is the trial's, and {asked} asks for whole runs instead")
-    if arguments.explore is not None and arguments.name is None:
-        parser.error("--explore keeps its figures under a name: give it a --name")
     if arguments.explore is not None:
-        for name, instead in _NOT_EXPLORING.items():
+        if arguments.name is None:
+            parser.error("--explore keeps its figures under a name: give it a --name")
+        for name in ("finalists", "time", "cpu", "write", "json"):
             if getattr(arguments, name):
-                parser.error(f"--{name} is not for --explore: {instead}")
+                merge = ", or give it to asterope-prove merge" * (name in ("write", "json"))
+                parser.error(f"--{name} is not for --explore: leave it out{merge}")
         for name in placeholders_in(arguments.command):
             parser.error(f"--explore does not fill in {{{name}}}, as it becomes the command")
     if arguments.name is not None and arguments.routine is not None and not arguments.explore:
