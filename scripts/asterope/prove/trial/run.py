@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 import tempfile
 import time
 from collections.abc import Callable, Collection, Sequence
@@ -203,7 +202,7 @@ class Trial(Tried):
         while not process.has_ended():
             now = time.monotonic()
             if now > deadline:
-                _end(process)
+                process.end(_PATIENCE)
                 return False
             before, files = files, set(os.listdir(folder))
             if files - before:
@@ -219,14 +218,6 @@ class Trial(Tried):
         self._cpu_seconds = run.used.seconds
         self.observed.outlived_by.update(run.outlived_by)
         return True
-
-
-def _end(process: Process) -> None:
-    with suppress(ProcessLookupError, PermissionError):
-        os.killpg(process.pid, signal.SIGTERM)
-    deadline = time.monotonic() + _PATIENCE
-    while not process.has_ended() and time.monotonic() < deadline:
-        time.sleep(_TURN)
 
 
 def why_not(trial: Tried) -> str | None:
