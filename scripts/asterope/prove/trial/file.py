@@ -33,10 +33,9 @@ _THREADS_AT = RAW_BYTES + 4096 + _PAGES * _PAGE.size
 _ROOM = 4096 - _THREADS * _THREAD_BYTES % 4096
 _BLOCKS_AT = _THREADS_AT + _THREADS * _THREAD_BYTES + _ROOM
 
-_FLAGS = (
-    *(blocks.FULL, blocks.PLACES_FULL, blocks.NO_COUNTER, blocks.NO_WAY, blocks.THREADS_FULL),
-)
-_NO_PLACE = ("copies without a place of their own", "small copies")  # a thread's first places
+_FLAGS = [blocks.FULL, blocks.PLACES_FULL, blocks.NO_COUNTER, blocks.NO_WAY, blocks.THREADS_FULL]
+# The functions of a thread's first places, which are not places in the code.
+_NO_PLACE = ("copies without a place of their own", "small copies")
 _TOGETHER = 2  # a page of periods in which all places go one way together
 _ALL = 0xFFFF  # of a block: the thread in this period
 

@@ -27,9 +27,8 @@ from .ways import Way, environment, names_of
 
 _TURN = 0.02  # seconds between two checks for the command's end
 _PATIENCE = 3.0  # seconds that it has to end after SIGTERM
-# Seconds of CPU time. A process takes the first before it loads the library, and after it has noted
-# its time. Less unseen time than the second is not worth a word.
-_UNNOTED, _LEAST_UNSEEN = 0.002, 0.01
+_UNNOTED = 0.002  # seconds of CPU time of a process, before it loads the library and at its end
+_LEAST_UNSEEN = 0.01  # seconds of CPU time: less of them is not worth a word
 _HOPELESS = 50  # runs: if nothing is known after these, the trial ends
 _BETWEEN = 3  # the next look comes after this many times the seconds of the last one
 KNOWN, TIME, ENDED, MERGED = "known", "time", "ended", "merge"
@@ -56,9 +55,9 @@ class Tried:
 
     def found(self) -> Found:
         if self._found is None:
-            whole = next((way.name for way in self.ways if way.is_whole), None)
-            names = [name for name in self.names if name != whole]
-            self._found = findings(self.observed, names, whole)
+            map_way = next((way.name for way in self.ways if way.is_whole), None)
+            names = [name for name in self.names if name != map_way]
+            self._found = findings(self.observed, names, map_way)
         return self._found
 
     def read(
@@ -66,7 +65,7 @@ class Tried:
     ) -> None:
         """Adds the data that the processes left there. In operation a process's time counts from
         its library's start: before it, asterope-prove may have used the process, and process ids
-        come again. `files`: reads these alone, and removes them."""
+        come again. `files`: reads these alone, and removes them once a clock's rate is known."""
         self._found, left = None, []
         for path in folder.glob("*.raw") if files is None else files:
             with suppress(RawError, OSError):  # one that ended before it began
@@ -119,17 +118,13 @@ class Trial(Tried):
         seconds: float,
         cpus: Collection[int] | None = None,
     ) -> None:
-        super().__init__(ways, called=program and program.called)
+        super().__init__(ways, called=program.called)
         self.program, self.recorder, self.seconds, self.cpus = program, recorder, seconds, cpus
         self._cpu_seconds = 0.0  # of the last run
         self._short: set[str] = set()  # names of files, each for a kind of short processes
 
-    def measure(self, tell: Callable[[str], None]) -> None:
-        """Raises Failure; the observations until then are kept."""
-        self.stopped_by = self._run_until(tell)
-
-    def _run_until(self, tell: Callable[[str], None]) -> str:
-        """Returns the reason to stop."""
+    def measure(self, tell: Callable[[str], None]) -> str:
+        """Returns the reason to stop. Raises Failure; the observations until then are kept."""
         began = since = time.monotonic()
         longest = looked = 0.0
         while True:
