@@ -294,6 +294,7 @@ BAD = {
     "one name twice": ("--copies a={}/fast.so,a={}/fast.so -- true", "another copy is called a"),
     "fifteen copies": (f"--copies {FIFTEEN} -- true", "more than 14 copies"),
     "a port without a client": ("-- echo {port}", "name its client with --client"),
+    "a port of a build": ("--against 'echo {port}' -- true", "name its client with --client"),
     "nearly a placeholder": ("-- echo {sock}", "{sock}: did you mean {socket}?"),
     "a client that is missing": ("--client no-such -- true", "no-such: no such command"),
     "a client's CPU time": ("--metric cpu --client a -- true", "--metric cpu"),
@@ -306,7 +307,7 @@ BAD = {
 
 @pytest.mark.parametrize(("words", "part"), BAD.values(), ids=BAD)
 def test_bad_arguments_are_refused_in_one_line(prove, libraries: Path, words, part) -> None:
-    given = [word.replace("{}", str(libraries)) for word in words.split()]
+    given = [word.replace("{}", str(libraries)) for word in shlex.split(words)]
     message = only_error(
         prove(*given, copies="" if {"--copies", "--against"} & set(given) else "fast"), 2
     )

@@ -96,8 +96,8 @@ def test_rounds_end_as_soon_as_it_is_told_or_each_interval_is_as_narrow_as_asked
         for gain, until in ((1.3, 0.01), (1.02, 0.001), (1, 0.05), (1, 0.005))
     )
     assert {one.stopped_by for one in (plain, little, wide, narrow)} == {"until"}
-    assert len(plain.blocks) <= 10 < len(little.blocks) < 200
-    assert len(narrow.blocks) > 2 * len(wide.blocks)
+    assert len(plain.done) <= 10 < len(little.done) < 200
+    assert len(narrow.done) > 2 * len(wide.done)
     assert 0.005 < wide.reach() <= 0.05 and narrow.reach() <= 0.005
 
 
@@ -120,12 +120,12 @@ class Clock:
         return 10 * self.calls / len(NAMES)
 
 
-@pytest.mark.parametrize(("seconds", "blocks"), [(95, 9), (101, 10), (5, 1)])
-def test_no_block_is_begun_that_would_end_too_late(seconds: float, blocks: int) -> None:
+@pytest.mark.parametrize(("seconds", "done"), [(95, 9), (101, 10), (5, 1)])
+def test_no_round_is_begun_that_would_end_too_late(seconds: float, done: int) -> None:
     """The first one is always begun: its time is not known before."""
     clock, rounds = Clock(), Rounds()
     measure(rounds, NAMES, clock.figure, Goal(until=1e-9, seconds=seconds), 1, now=clock.now)
-    assert (len(rounds.blocks), rounds.stopped_by) == (blocks, "time")
+    assert (len(rounds.done), rounds.stopped_by) == (done, "time")
 
 
 def test_progress_tells_what_is_left() -> None:
@@ -141,7 +141,7 @@ def test_each_block_has_every_copy_once_in_an_order_of_its_seed() -> None:
     def orders(seed: int) -> list[tuple[str, ...]]:
         rounds = Rounds()
         measure(rounds, NAMES, lambda _: 1.0, Goal(rounds=60), seed)
-        return [tuple(name for name, _ in block) for block in rounds.blocks]
+        return [tuple(name for name, _ in block) for block in rounds.done]
 
     counts = Counter(orders(1))
     assert set(counts) == set(itertools.permutations(NAMES))
@@ -160,12 +160,12 @@ def test_what_interrupts_a_block_leaves_the_whole_ones() -> None:
     rounds = Rounds()
     with pytest.raises(KeyboardInterrupt):
         measure(rounds, NAMES, figure, Goal(rounds=10), 1)
-    assert [len(block) for block in rounds.blocks] == [3, 3]
+    assert [len(block) for block in rounds.done] == [3, 3]
 
 
 def judged(figures: Iterable[Sequence[float]], **more: bool) -> list[Finding]:
     """The findings of rounds in which the copies have these figures."""
-    return judge(Rounds(blocks=[list(zip(NAMES, block)) for block in figures]), NAMES, **more)
+    return judge(Rounds(done=[list(zip(NAMES, one)) for one in figures]), NAMES, **more)
 
 
 def test_too_few_rounds_say_nothing() -> None:
@@ -185,7 +185,7 @@ def test_a_floor_that_is_off_1_counts_of_servers_alone(again: float, ours: float
 
 
 def test_medians_that_contradict_the_ratio_are_told() -> None:
-    """The machine becomes twice as slow for a while, in which libc has its luckier blocks."""
+    """The machine becomes twice as slow for a while, in which libc has its luckier rounds."""
     libc = [1.0] * 4 + [2.0, 2.2, 2.4, 2.6, 2.8]
     ours = [1.1] * 4 + [2.9, 1.0, 1.0, 1.0, 1.0]
     assert contradictions(judged(zip(libc, libc, ours)), False) == []

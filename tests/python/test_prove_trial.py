@@ -21,7 +21,7 @@ from asterope.faults import BadInput, Failure
 from asterope.prove.options import parse
 from asterope.prove.trial.blocks import Place
 from asterope.prove.trial.command import prove_by_trial
-from asterope.prove.trial.run import Trial
+from asterope.prove.trial.run import KNOWN, Trial
 from asterope.prove.trial.ways import RANKS, ways_of_finalists
 from command_errors import finished, python_settings, read_json
 from copy_programs import compiled, need_way, output_of, shared_library
@@ -367,11 +367,12 @@ def test_a_map_that_was_not_judged_is_not_kept(
     """The program fails under the library that has it. What the trial before saw is made up."""
     measured = Trial.measure
 
-    def measure(trial: Trial, tell: Callable[[str], None]) -> None:
+    def measure(trial: Trial, tell: Callable[[str], None]) -> str:
         if any(way.is_whole for way in trial.ways):
             measured(trial, tell)
         place = Place(str(program), 1, "memcpy", 8192)
         trial.observed = observed_of({place: steady(8.0)}, 1)
+        return KNOWN
 
     monkeypatch.setattr(Trial, "measure", measure)
     for name, value in own_build.items():
@@ -413,7 +414,12 @@ BAD = {
     "nothing kept": ("remove other", "other: nothing is kept under that name"),
     "no figures": ("merge other", "nothing is kept under that name"),
     "exploring without a name": ("--explore 64 -- true", "give it a --name"),
-    "its finalists": ("--explore 9 --finalists --name a -- true", "leave them out with --explore"),
+    "its finalists": ("--explore 9 --finalists --name a -- true", "--finalists is not for"),
+    "its time": ("--explore 9 --time 3s --name a -- true", "--time is not for --explore"),
+    "its file": ("--explore 9 --json f --name a -- true", "give it to asterope-prove merge"),
+    "its map": ("--explore 9 --write p.json --name a -- true", "--write is not for"),
+    "its CPU": ("--explore 9 --cpu 0 --name a -- true", "--cpu is not for"),
+    "its folder": ("--explore 9 --name a -- true {{folder}}", "does not fill in {folder}, as"),
     "too little of it": ("--explore 1 --name a -- true", "from 2 to 65536"),
 }
 

@@ -16,6 +16,7 @@ import pytest
 from asterope.command_line import DONE
 from asterope.faults import BadInput, Failure
 from asterope.place_map import counted
+from asterope.program import find_program
 from asterope.prove import programs
 from asterope.prove.copies import parse_copies
 from asterope.prove.options import UNTOLD, parse
@@ -72,15 +73,14 @@ def test_looks_at_what_is_known_take_a_part_of_the_time(monkeypatch, clock, rout
 
     monkeypatch.setattr(run, "findings", looked)
     monkeypatch.setattr(Trial, "_run", runs)
-    trial = Trial(None, routine, Path("recorder.so"), 60.0)
-    trial.measure(lambda _: None)
-    assert trial.stopped_by == run.TIME and looks == [5, 21, 37, 53]
+    trial = Trial(find_program(["true"]), routine, Path("recorder.so"), 60.0)
+    assert trial.measure(lambda _: None) == run.TIME and looks == [5, 21, 37, 53]
 
 
 def test_how_much_a_map_brings_is_known_no_better_than_what_the_routine_alone_does() -> None:
     """That takes 7.1 times as long as libc here, a tenth more or less."""
     alone, mapped = Estimate(-0.86, -0.874, -0.846), Estimate(-0.02, -0.03, -0.01)
-    gain = Found(alone, whole_gain=mapped).map_gain
+    gain = Found(alone, map_gain=mapped).gain_over_routine
     assert gain.value == pytest.approx(6.0)
     assert 5.2 < gain.low < 5.3 and 6.7 < gain.high < 6.8
 
@@ -97,7 +97,7 @@ def ran(monkeypatch) -> Callable[..., Trial]:
 
         monkeypatch.setattr(Trial, "_run_into", lambda *_: True)
         monkeypatch.setattr(Trial, "read", read)
-        trial = Trial(None, [], Path("recorder.so"), 1.0)
+        trial = Trial(find_program(["true"]), [], Path("recorder.so"), 1.0)
         assert trial._run(1.0)
         return trial
 
@@ -187,7 +187,7 @@ def test_most_of_the_time_is_unseen_where_that_is_more_than_starts_and_ends(
 
 @pytest.mark.parametrize("folder, said", [("", "did not load"), ("gone", "no room")])
 def test_no_room_is_told_from_a_library_that_is_not_loaded(tmp_path, folder, said: str) -> None:
-    trial = Trial(None, [], Path("recorder.so"), 1.0)
+    trial = Trial(find_program(["true"]), [], Path("recorder.so"), 1.0)
     trial.read(tmp_path / folder)
     assert said in run.why_not(trial)
 
@@ -278,8 +278,8 @@ def test_a_command_that_ended_by_itself_is_no_server(
 
     monkeypatch.setattr(Trial, "_run", runs)
     monkeypatch.setattr(Tried, "found", lambda _: Found(SAME, [PlaceFound(LARGE, 64, 0, 0.5)]))
-    trial = Trial(None, routine, Path("recorder.so"), 30.0)
-    trial.measure(lambda _: None)
+    trial = Trial(find_program(["true"]), routine, Path("recorder.so"), 30.0)
+    trial.stopped_by = trial.measure(lambda _: None)
     assert trial.stopped_by == run.TIME
     code = report(trial, ["./program"], NOTHING_WRITTEN, 20.0, Path("x.so"))
     shown = capsys.readouterr().out
@@ -556,11 +556,11 @@ def test_rows_that_do_not_add_up_to_the_first_line_are_summed_up(gained, says) -
     ]
     found = Found(SURE, rows)
     said = words.after_table(found, {})
-    start = f"Together these are {says}. The first line, of all copies at once, is right"
+    start = f"Together these are {says}. The program's line, of all copies at once, is right"
     assert [line[: len(start)] for line in said] == ([] if says is None else [start])
 
 
-def test_rows_are_summed_up_only_where_the_first_line_tells_and_they_are_believed() -> None:
+def test_rows_are_summed_up_only_where_the_programs_line_tells_and_they_are_believed() -> None:
     much = row(1, Estimate(0.4, 0.39, 0.41))
     assert len(words.after_table(Found(SURE, [much]), {})) == 1
     assert words.after_table(Found(None, [much]), {}) == []

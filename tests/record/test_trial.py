@@ -12,6 +12,7 @@ from pathlib import Path
 from statistics import median
 
 import pytest
+from architectures import HOST
 from asterope.prove.trial import blocks, file
 from asterope.prove.trial.blocks import LIBC, LIBC_AGAIN, ROUTINE, Observed, Place, Seen
 from asterope.prove.trial.file import TrialError, read_trial
@@ -19,7 +20,7 @@ from asterope.prove.trial.findings import findings
 from asterope.prove.trial.run import Tried
 from asterope.prove.trial.ways import Way, environment, names_of
 from asterope.record.raw import left_files, read_process
-from copy_programs import compiled
+from copy_programs import CHECKERS, compiled, output_of
 from recorded_programs import Recorder
 
 
@@ -154,12 +155,78 @@ def test_a_way_that_is_plainly_slower_leaves_early(tried, way) -> None:
     assert with_it[0] and not with_it[-1] and sum(with_it) <= 20
 
 
+# SEED, then COUNT PERCENT, once or more: in so many of 100 cycles the last way is plainly slower.
+# Prints the number of cycles until it left, or of all.
+CYCLES = """
+#include "draw.h"
+#include "trial.h"
+#include <stdio.h>
+#include <stdlib.h>
+int main(int count, char **words)
+{
+    static struct trial_place place = {.ways = 4, .racing = 4, .order = {0, 1, 2, 3},
+                                       .pages = TRIAL_PLACE_PAGES};
+    long cycles = 0;
+    tried.random = (uint64_t)atol(words[1]);
+    for (int i = 2; i + 1 < count; i += 2) {
+        for (long left = atol(words[i]); left > 0 && place.racing == 4; --left, ++cycles) {
+            for (int way = 0; way < 4; ++way) place.ticks[way] = 16000;
+            const long drawn = (long)draw_below(&tried.random, 100);
+            if (drawn < atol(words[i + 1])) place.ticks[3] = 20000;
+            begin_cycle(&place);
+        }
+    }
+    printf("%ld\\n", cycles);
+    return 0;
+}
+"""
+
+
+def test_a_way_leaves_if_it_is_slower_in_most_of_the_last_cycles(tmp_path: Path) -> None:
+    """In two of five it is so by luck, and in a few after many others for a moment."""
+    record = CHECKERS.parents[1] / "tuner" / "record"
+    folders = (f"-I{record}", f"-I{record.parent / 'machine' / HOST.name}")
+    flags = ("-std=gnu11", "-O1", "-fno-builtin", "-D_GNU_SOURCE", *folders)
+    program = compiled(tmp_path / "cycles", CYCLES, *flags, *record.glob("*.c"), "-ldl")
+
+    def left_after(*shares: int) -> list[int]:
+        return [int(output_of(program, seed, *shares)) for seed in range(20)]
+
+    assert left_after(2000, 100) == 20 * [10]
+    assert max(left_after(2000, 60)) < 300
+    assert left_after(2000, 40) == 20 * [2000]
+    assert left_after(1000, 0, 50, 100, 1000, 0) == 20 * [2050]
+    assert max(left_after(10_000, 0, 1000, 100)) < 10_200  # now it is slower for good
+
+
 def test_sizes_below_512_bytes_are_judged_together_alone(tried) -> None:
     observed = tried("copies", 100, 1_000_000)
     ((place, seen),) = observed.places.items()
     assert not place.is_own and not seen.cycles and seen.together
     assert seen.calls == pytest.approx(1_000_000, rel=0.01)
     assert seen.copied == 100 * seen.calls
+
+
+SANDBOXED = """
+#include <string.h>
+#include "restrictions.h"
+static char from[8192], to[8192];
+int main(void)
+{
+    for (int i = 0; i < 200000; ++i) memcpy(to, from, 5000);
+    restrict_calls(NULL, 0, 0, 0);
+    for (int i = 0; i < 3000000; ++i) memcpy(to, from, 5000);
+    for (int i = 0; i < 200000; ++i) memcpy(to, from, 2500);
+    return 0;
+}
+"""
+
+
+def test_after_a_sandbox_neither_places_nor_figures_are_too_many(tried, tmp_path: Path) -> None:
+    """That no more of them are kept has one reason, which is told."""
+    include = f"-I{CHECKERS.parent / 'record'}"
+    program = compiled(tmp_path / "own", SANDBOXED, "-std=gnu11", "-O1", "-fno-builtin", include)
+    assert tried(program=program).limits == {blocks.QUIET}
 
 
 @pytest.mark.parametrize("explore", [None, 60_000])

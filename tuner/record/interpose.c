@@ -33,8 +33,8 @@ __thread struct thread thread = {.counted = &uncounted};
 any_function *next_function[RAW_FUNCTIONS];
 any_function *recorded_function[RAW_FUNCTIONS];
 
-/* The copy of a process that does not record. All functions allow overlap, as libc's do. */
-RARE static void *unrecorded(void *destination, const void *source, size_t bytes, int function)
+/* A call of a trial, or of a process that does not record. It may overlap, as libc's calls do. */
+RARE static void *not_counted(void *destination, const void *source, size_t bytes, int function)
 {
     any_function *next = next_function[function];
     if (trial.is_on && has_stack()) return try_call(destination, source, bytes, function);
@@ -54,7 +54,7 @@ INLINED void *called(void *destination, const void *source, size_t bytes, int fu
     if (easy && __builtin_expect(!add_is_negative(&easy_calls, -1), 1))
         return carry_out(easy, destination, source, bytes, function);
     any_function *next = recorded_function[function];
-    if (__builtin_expect(!next, 0)) return unrecorded(destination, source, bytes, function);
+    if (__builtin_expect(!next, 0)) return not_counted(destination, source, bytes, function);
     struct raw_cells *counted = thread.counted;
     int64_t *cell = &counted->cell[function][size_class(bytes)];
     if (__builtin_expect(add_is_negative(cell, RAW_CALL), 0)) /* it is sampled */

@@ -13,8 +13,8 @@
  *
  * A way leaves dirty lines in the caches, and throws others out. The next way pays for that: it
  * waits for write-backs and for missing lines. So the first interval after a change is left out,
- * and the first part of a period. If large copies move more than 2 GB/s, changes are further apart,
- * and more is left out. So little of that cost counts.
+ * and the first part of a period. If copies of 32 KiB and more move over 2 GB/s, changes are
+ * further apart, and more is left out. So little of that cost counts.
  *
  * In operation only one of `explore` pairs of periods is a trial. In the rest all calls take the
  * map or the routine, or libc if that has plainly won more pairs than it lost. The trial then looks
@@ -27,18 +27,18 @@
 #include <errno.h>
 
 enum {
-    LEAST_CALLS = 3,      /* booked calls in a place's own block, at least */
-    MORE_CALLS = 6,       /* a random number below this is added */
-    FEW_CALLS = 1,        /* the same for calls that take long: a program has few of them */
-    FEW_MORE_CALLS = 2,   /* the same for such calls */
-    LONG_CALLS = 100,     /* times the shortest interval: calls that take as much are long */
-    EASY = 64,            /* so many easy calls in a row, for each call of a group */
-    MOST_EASY = 2048,     /* easy calls in a row, at most: after them it notices a fork */
+    LEAST_CALLS = 3,    /* booked intervals of a place's own block, at least */
+    MORE_CALLS = 6,     /* a random number below this is added */
+    FEW_CALLS = 1,      /* the same for rare calls, of which a program has few */
+    FEW_MORE_CALLS = 2, /* the same for such calls */
+    RARE_CALLS = 100,   /* times the shortest interval: calls that take as much are rare */
+    EASY = 64,          /* so many easy calls in a row, for each call of a group */
+    MOST_EASY = 2048,   /* easy calls in a row, at most: after them it notices a fork */
     MOST_SETTLING = 1 << 12,
-    TURNING = 1 << 15,    /* bytes; see note_moved() */
-    SINGLE = 1 << 14, /* bytes from which on one call may take as long as a group */
-    SLOW_GAP = 2,     /* it does so if its place has groups of so many calls or fewer */
-    MEASURED = 8,     /* of so many smaller calls that are timed, one has its copy measured */
+    TURNING = 1 << 15, /* bytes; see note_moved() */
+    SINGLE = 1 << 14,  /* bytes from which on one call may take as long as a group */
+    SLOW_GAP = 2,      /* it does so if its place has groups of so many calls or fewer */
+    MEASURED = 8,      /* of so many smaller calls that are timed, one has its copy measured */
 };
 
 __thread int64_t easy_calls;
@@ -51,11 +51,11 @@ static int do_overlap(const void *destination, const void *source, size_t bytes)
 
 /* --- Choosing --- */
 
-/* Whether the interval is whole: since its start, the place had no call in a period together. If
- * calls are grouped, such calls are not seen. So the pair must be the same then. */
-static int is_whole(const struct trial_place *place)
+/* Whether the place had no call in a period together since the interval's start. If calls are
+ * grouped, such calls are not seen. So the pair must be the same then. */
+static int is_interval_complete(const struct trial_place *place)
 {
-    return place->started && place->is_long == tried.is_long &&
+    return place->started && place->uses_cpu_clock == tried.uses_cpu_clock &&
            ((place->gap == 1 && tried.gap == 1) || place->pair == tried.period / 2);
 }
 
@@ -86,24 +86,24 @@ static uint32_t settling_calls(const struct trial_place *place)
 static void book_own(struct trial_place *place, uint64_t ticks)
 {
     struct trial_block *block = &place->own;
-    const uint32_t first = TRIAL_FIRST;
-    const uint64_t at = block->calls < TRIAL_KEPT
-                            ? block->calls
-                            : first + draw_below(&tried.random, block->calls + 1 - first);
+    const uint32_t before = block->intervals;
+    const uint64_t at = before < TRIAL_KEPT
+                            ? before
+                            : TRIAL_FIRST + draw_below(&tried.random, before + 1 - TRIAL_FIRST);
     if (at < TRIAL_KEPT) {
         const uint64_t above = place->bytes / place->gap - ((uint64_t)1 << place->power);
         block->ticks[at] = kept_ticks(ticks);
         block->bytes[at] = (uint16_t)(above * 65535 >> place->power);
     }
     if (block->kept < TRIAL_KEPT) ++block->kept;
-    ++block->calls;
+    ++block->intervals;
 }
 
 /* The next way of a place that changes its way by itself. */
 static any_function *own_way(struct trial_place *place, size_t bytes, uint64_t own)
 {
     const int has_block = place->turn < place->racing;
-    if (!has_block || !is_whole(place)) {
+    if (!has_block || !is_interval_complete(place)) {
         place->unsettled = settling_calls(place);
     } else if (place->unsettled) {
         --place->unsettled;
@@ -113,21 +113,20 @@ static any_function *own_way(struct trial_place *place, size_t bytes, uint64_t o
     }
     if (!has_block || !place->left) {
         if (has_block) keep_own_block(place);
-        if (!has_block || ++place->turn == place->racing)
-            begin_cycle(tried.table, place, &tried.random);
+        if (!has_block || ++place->turn == place->racing) begin_cycle(place);
         begin_block(&place->own, place, place->cycles, place->order[place->turn], place->gap);
         place->unsettled = settling_calls(place);
-        const int is_long = place->usual > LONG_CALLS * trial.shortest && place->gap == 1;
-        const uint32_t least = is_long ? FEW_CALLS : LEAST_CALLS;
+        const int is_rare = place->usual > RARE_CALLS * trial.shortest && place->gap == 1;
+        const uint32_t least = is_rare ? FEW_CALLS : LEAST_CALLS;
         place->left = place->unsettled > least ? place->unsettled : least;
-        place->left += (uint32_t)draw_below(&tried.random, is_long ? FEW_MORE_CALLS : MORE_CALLS);
+        place->left += (uint32_t)draw_below(&tried.random, is_rare ? FEW_MORE_CALLS : MORE_CALLS);
     }
     place->gap_left = (int32_t)place->gap;
     count_calls(place, place->function, bytes, place->gap);
     place->own_calls += place->gap;
     note_moved(bytes, place->gap);
     place->started = own;
-    place->is_long = (uint8_t)tried.is_long;
+    place->uses_cpu_clock = (uint8_t)tried.uses_cpu_clock;
     place->pair = tried.period / 2;
     place->bytes = bytes;
     return trial.way[place->function][place->own.way];
@@ -136,7 +135,7 @@ static any_function *own_way(struct trial_place *place, size_t bytes, uint64_t o
 /* Whether the call may take as long as a group. */
 static int takes_long(const struct trial_place *place, size_t bytes)
 {
-    return bytes >= SINGLE && place->gap <= SLOW_GAP && !trial.alone;
+    return bytes >= SINGLE && place->gap <= SLOW_GAP && !trial.only_way;
 }
 
 static uint32_t easy_for(uint32_t gap) { return gap < MOST_EASY / EASY ? gap * EASY : MOST_EASY; }
@@ -146,8 +145,7 @@ static any_function *way_of(struct trial_place *place, int function, size_t byte
     const uint64_t now = ticks_now();
     const int is_single = takes_long(place, bytes);
     uint64_t own = own_clock(now);
-    if (book_thread(place, is_single, now, &own))
-        return copy_together(tried.period, function);
+    if (book_thread(place, is_single, now, &own)) return copy_together(tried.period, function);
     if (is_easy(tried.period)) {
         uint64_t calls = 1;
         if (trial.easy[function] && easy_calls <= 0) {
@@ -161,8 +159,8 @@ static any_function *way_of(struct trial_place *place, int function, size_t byte
         any_function *best = trial.way[function][best_way()];
         return best ? best : libcs(function);
     }
-    const int large = place > &tried.table->place[TRIAL_SMALL];
-    if (large && !is_together(tried.period)) {
+    const int has_place = place > &tried.table->place[TRIAL_SMALL];
+    if (has_place && !is_together(tried.period)) {
         tried.recent = place;
         return own_way(place, bytes, own);
     }
@@ -177,8 +175,7 @@ static any_function *way_of(struct trial_place *place, int function, size_t byte
     return copy_together(tried.period, function);
 }
 
-/* The present way of a large call's place, while its interval still runs; null: the interval
- * ends. */
+/* The present way of the call's own place, while its interval still runs; null: it ends. */
 static any_function *way_in_between(struct trial_place *place, size_t bytes)
 {
     if (--place->gap_left <= 0) return NULL;
@@ -186,7 +183,7 @@ static any_function *way_in_between(struct trial_place *place, size_t bytes)
     return trial.way[place->function][place->own.way];
 }
 
-/* Whether a large call in a period together is just another one of its group. */
+/* Whether a call in a period together is just another one of its group. */
 static int is_one_of_group(struct trial_place *place, size_t bytes)
 {
     if (bytes < SINGLE || takes_long(place, bytes)) return 0;
@@ -234,7 +231,7 @@ static void *carry_out_measured(struct trial_place *place, any_function *way, vo
 
 /* --- The slow path --- */
 
-/* The other fields are still zero. */
+/* Gets this thread a table. Returns 0 if it is not tried. */
 static int claim(void)
 {
     tried.table = claim_table();
@@ -266,9 +263,8 @@ __attribute__((noinline)) static struct chosen choose(const char *caller, int fu
     const int is_strange = *process.mark == 0; /* the child of a fork that called no handlers */
     if (is_strange && !process.limit) begin_anew();
     if (!(is_strange && process.limit) && !tried.is_idle && (tried.table || claim())) {
-        struct trial_place *place = bytes < TRIAL_LEAST
-                                        ? &tried.table->place[TRIAL_SMALL]
-                                        : find_place(tried.table, caller, function, bytes);
+        struct trial_place *place = bytes < TRIAL_LEAST ? &tried.table->place[TRIAL_SMALL]
+                                                        : find_place(caller, function, bytes);
         any_function *together = __atomic_load_n(&trial.together[function], __ATOMIC_RELAXED);
         if (together)
             way = is_one_of_group(place, bytes) ? together : NULL;
@@ -286,7 +282,7 @@ __attribute__((noinline)) static struct chosen choose(const char *caller, int fu
     return (struct chosen){way, measured};
 }
 
-/* The way of a call that is not timed, found without the clock; null: this call is to be timed. */
+/* The way of a call that is not timed, found without the clock; null: choose() looks closer. */
 static inline any_function *quick_way(const char *caller, int function, size_t bytes)
 {
     any_function *together = __atomic_load_n(&trial.together[function], __ATOMIC_RELAXED);

@@ -18,26 +18,23 @@ struct trial {
     /* In operation, most calls take these at once, and are not looked at; null: all calls are
      * looked at. They copy overlapping buffers right, except for mempcpy's. */
     any_function *easy[RAW_FUNCTIONS], *easy_ways[RAW_FUNCTIONS][TRIAL_WAYS];
-    /* The way of a library with a map: all places take it together, or no place does; 0: there is
-     * no such way. */
-    uint32_t whole;
-    uint32_t explore; /* one pair of periods in so many is a trial; 0: all are */
-    int32_t score;    /* pairs together that libc's way won, less those that it lost */
+    uint32_t map; /* the way of a library with a map: all places take it, or no place; 0: none */
+    uint32_t explore;            /* one pair of periods in so many is a trial; 0: all are */
+    int32_t score;               /* pairs together that libc's way won, less those that it lost */
     uint64_t period, period_end; /* its number, and the ticks of its end; all threads share both */
     uint64_t settled;            /* the ticks from which on the period counts */
-    uint64_t settling; /* ticks after a change until the caches are in the new way's state */
+    uint64_t settling; /* ticks after a place's own change that do not count: half a turnover */
     uint64_t seed, started, started_ns;
-    uint64_t turnover; /* bytes that one way must copy until nothing of the last way is left in
-                        * the caches */
-    uint64_t shortest; /* ticks of an interval of which reading the time stamp takes 1 % */
+    uint64_t turnover; /* bytes of one way until nothing of the last way is left in the caches */
+    uint64_t shortest; /* ticks of an interval of which its booking takes some 1 % */
     uint32_t failed;
     /* These are for programs whose processes are short: */
-    uint32_t alone;    /* 1 + the way that all of the process's calls take; 0: they differ */
-    uint32_t by_place; /* 1: places change their ways by themselves in all of its periods */
-    uint64_t hurried_ns; /* from `started_ns` to its last period that was too short for the caches */
-    uint64_t kind;     /* 0: not known */
-    uint32_t is_begun; /* 1: the process's file has the trial's header */
-    uint32_t has_figures; /* 1: this process has written figures of a place or of periods */
+    uint32_t only_way;    /* 1 + the way that all of the process's calls take; 0: they differ */
+    uint32_t by_place;    /* 1: places change their ways by themselves in all of its periods */
+    uint64_t hurried_ns;  /* from `started_ns` to its last period too short for the caches */
+    uint64_t kind;        /* 0: not known */
+    uint32_t is_begun;    /* 1: the process's file has the trial's header */
+    uint32_t has_figures; /* 1: its file has figures, or tells why not, and stays in operation */
 };
 extern struct trial trial;
 /* The calls of this thread that may still be easy before one is looked at; below 0: not any. */
@@ -45,10 +42,10 @@ extern __thread int64_t easy_calls;
 
 enum { TRIAL_TOUCHED = 64 };
 
-/* The data of one thread. "Timed": the time stamp was read for the call. */
+/* The data of one thread. A call is timed if the time stamp was read for it. */
 struct tried {
     struct trial_thread *table;
-    struct trial_place *recent; /* the place of the last large call, also in periods together */
+    struct trial_place *recent; /* of the last call of TRIAL_LEAST and more, in any period */
     struct trial_place *last;   /* the place of the group that is being timed; null: not any */
     struct trial_place *single; /* that of the call being timed by itself; null: not any */
     const char *busy;           /* frame of the call that is being booked; null: not any */
@@ -59,8 +56,8 @@ struct tried {
     uint64_t entered; /* ticks of its start, for this thread */
     uint64_t moved;   /* bytes that were copied since then */
     /* In each period together, a part counts. These are figures of that part. */
-    uint64_t counted; /* CPU time of the thread at its beginning; 0: it has not begun */
-    uint64_t within;  /* ticks of the intervals that are within their places' limits */
+    uint64_t counted;        /* CPU time of the thread at its beginning; 0: it has not begun */
+    uint64_t within;         /* ticks of the intervals that are within their places' limits */
     uint64_t limits, beyond; /* sums of limits: of the intervals within them, and of the others */
     uint32_t intervals, longest; /* all intervals, and those beyond their limits */
     uint64_t random;
@@ -68,17 +65,17 @@ struct tried {
      * ticks. Old ones count less. */
     uint64_t large_ticks, large_squares, passed;
     uint64_t looked; /* ticks of the last call that was timed; 0: not one yet */
-    /* Calls that were timed in the last pair of periods together, with their ticks: */
-    uint64_t ticks, timed;
+    /* The calls in the intervals that were booked in this pair together, and their ticks: */
+    uint64_t ticks, booked;
     uint64_t grouped_ticks, grouped;        /* only those that were timed in groups */
-    uint64_t first_ticks, first_timed;      /* only those of the pair's first period */
+    uint64_t first_ticks, first_booked;     /* only those of the pair's first period */
     uint32_t gap;                           /* calls in a group, in this pair */
     int32_t left;                           /* calls until the next one is timed */
     int32_t rest;                           /* calls left of a group that a single call came into */
     uint32_t calls;                         /* calls that were timed in this period */
     uint32_t is_settled, is_single_settled; /* the group began in the part that counts */
     uint32_t at;                            /* the slot for its next block together */
-    uint32_t is_long;                       /* 1: its intervals are of CPU time */
+    uint32_t uses_cpu_clock;                /* 1: its intervals are of CPU time */
     uint32_t is_idle;                       /* 1: it did not get a table */
     uint32_t touched_places;
     uint16_t touched[TRIAL_TOUCHED]; /* places with a block together */
@@ -96,7 +93,7 @@ static inline struct trial_file *trial_file(void)
 
 /* --- trial_ways.c --- */
 
-/* Reads the environment. Returns whether this process takes part in a trial. */
+/* Reads the environment. Returns whether it asks for a trial. */
 int start_trial(void);
 /* Ends the trial: the program has forbidden itself the counter, or all but a few system calls. */
 void forbid_counter(void);
@@ -146,7 +143,7 @@ static inline uint32_t kept_ticks(uint64_t ticks)
 }
 /* Notes the ticks that one large copy took. */
 void note_large(uint64_t ticks);
-void begin_block(struct trial_block *block, const struct trial_place *place, uint64_t group,
+void begin_block(struct trial_block *block, const struct trial_place *place, uint64_t number,
                  uint32_t way, uint32_t gap);
 /* Books the time since the thread's last call that was timed, and enters the period that runs.
  * `own`: the call's start. Returns 1, and books nothing, if this call is just another one of its
@@ -161,16 +158,14 @@ int begin_trial_file(void);
 void tell_of_no_counter(void);
 /* This thread's table; null: the thread is not tried. */
 struct trial_thread *claim_table(void);
-/* The table's place for such a call. The first such call makes the place. */
-struct trial_place *find_place(struct trial_thread *table, const char *caller, int function,
-                               size_t bytes);
+/* This thread's place for such a call. The first such call makes the place. */
+struct trial_place *find_place(const char *caller, int function, size_t bytes);
 /* The number of calls to time as one, if a call takes so many ticks. */
 uint32_t gap_for(uint64_t ticks);
 /* Draws the order of the ways in the place's next cycle, and the room where it is kept. */
-void begin_cycle(struct trial_thread *table, struct trial_place *place, uint64_t *random);
+void begin_cycle(struct trial_place *place);
 void keep_own_block(struct trial_place *place);
-/* `at`: the slot for the thread's next block of a period together. */
-void keep_together_block(struct trial_thread *table, const struct trial_block *block, uint32_t *at);
+void keep_together_block(const struct trial_block *block);
 
 #pragma GCC visibility pop
 

@@ -6,13 +6,13 @@
  *     blocks     in pages of 64, handed out as they are needed
  *
  * A block is a short run of calls that went one way. It has ticks, from the start of each call to
- * the start of the next. If calls follow each other so fast that the time stamp would cost much, it
- * has the ticks to the start of one some calls later.
+ * that of the next one. In a place's own block it is the place's next call. In a block together it
+ * is the thread's. Where the time stamp would cost much, several calls are one interval.
  *
- * A place has blocks of its own in cycles. Each cycle has every way that has not left once, in a
- * random order. If a place's room is full, further cycles replace earlier ones, so that the kept
- * ones are a uniform choice. Where all places go together, blocks belong to periods: libc has one
- * period of a pair, the routine or the map the other.
+ * A place has blocks of its own in cycles. Each cycle has each way once, in a random order. Ways
+ * that have left are not in it. If a place's room is full, further cycles replace earlier ones, so
+ * that the kept ones are a uniform choice. Where all places go together, blocks belong to periods:
+ * libc has one period of a pair, the routine or the map the other.
  */
 #ifndef ASTEROPE_TRIAL_FILE_H
 #define ASTEROPE_TRIAL_FILE_H
@@ -43,7 +43,7 @@ enum {
      * intervals, of which the longest count as usual ones; 0: not known. */
     TRIAL_ALL = UINT16_MAX,
     TRIAL_PAGES = 4096,
-    TRIAL_OWN_PAGES = 2048, /* for places' own blocks; the other pages are for blocks together */
+    TRIAL_OWN_PAGES = 2048, /* the most for places' own blocks: those together may take any page */
     TRIAL_PLACE_PAGES = 128,
     TRIAL_PAGE_BLOCKS = 64,
 };
@@ -64,12 +64,12 @@ struct trial_header {
     uint32_t pages, own_pages; /* handed out */
     /* Periods with a trial; periods of operation in which all calls took libc's way; those in which
      * they took the other way that could be best. */
-    uint32_t tried, easy_libcs, easy_others;
+    uint32_t periods_tried, easy_libcs, easy_others;
     /* 1 + the way that all calls of the process took; 0: they took several. The CPU time that was
      * noted at its end counts for that way. */
-    uint32_t alone;
-    uint64_t kind; /* the same for processes of the same program; 0: not known */
-    uint32_t ended; /* 1: the time of its end was noted */
+    uint32_t only_way;
+    uint64_t kind;     /* of a program, or of children forked from it; 0: not known */
+    uint32_t ended;    /* 1: the time of its end was noted */
     uint32_t is_short; /* 1: too short for periods, so its periods tell nothing */
 };
 
@@ -82,9 +82,9 @@ struct trial_page {
 };
 
 struct trial_block {
-    uint32_t group; /* the number of the place's cycle, or of the period together */
-    uint32_t gap;   /* calls from the start of an interval to its end */
-    uint32_t calls; /* all intervals, also those that were not kept */
+    uint32_t number;    /* of the place's cycle, or of the period together */
+    uint32_t gap;       /* calls from the start of an interval to its end */
+    uint32_t intervals; /* all of them, also those that were not kept */
     uint16_t place;
     uint8_t way;
     uint8_t kept;
@@ -107,9 +107,9 @@ struct trial_place {
     uint8_t order[TRIAL_WAYS];
     /* Only the library uses the following ones. */
     uint8_t turn;               /* the cycle's way now, by its number in the order */
-    uint8_t is_long;            /* the interval that runs now is of CPU time */
-    uint8_t slower[TRIAL_WAYS]; /* how often each was plainly slower than libc */
-    uint32_t ticks[TRIAL_WAYS]; /* of a call in this cycle; 0: not known */
+    uint8_t uses_cpu_clock;     /* the interval that runs now is of CPU time */
+    int8_t slower[TRIAL_WAYS];  /* cycles in which it was plainly slower than libc, less others */
+    uint32_t ticks[TRIAL_WAYS]; /* of a call in this cycle, in 16ths; 0: not known */
     uint32_t usual;             /* ticks of a call in the last cycle */
     uint32_t unsettled, left;   /* coming intervals: those that will not count, those that will */
     uint16_t pages;

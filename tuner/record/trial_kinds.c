@@ -1,9 +1,9 @@
 /* Processes that are too short for periods: see trial.c.
  *
  * A process may end after a few periods. Then luck decides the result: which part of its start was
- * in which period. Or the periods were too short for the caches, for a quarter of its time: each way
- * had what the other one left there. So it takes one way as a whole, drawn at random. Its CPU time
- * is compared with that of another process of its kind. A kind is a program, and the children
+ * in which period. Or the periods were too short for the caches, for a quarter of its time: each
+ * way had what the other one left there. So it takes one way as a whole, drawn at random. Its CPU
+ * time is compared with that of another process of its kind. A kind is a program, and the children
  * forked from it are another kind.
  *
  * A kind is known to be short once a process of it has ended early, or its periods were too short.
@@ -63,25 +63,25 @@ static int is_known_as_short(void)
 
 void begin_process(int is_fork)
 {
-    const int was_alone = trial.alone != 0;
-    trial.alone = trial.by_place = trial.is_begun = 0;
+    const int had_only_way = trial.only_way != 0;
+    trial.only_way = trial.by_place = trial.is_begun = 0;
     trial.hurried_ns = 0;
     if (trial.kind) {
         if (is_fork) trial.kind |= OF_FORKS;
         if (trial.has_counter && !trial.failed && is_known_as_short()) {
             uint64_t state = process.seed;
-            const uint64_t how = draw_below(&state, trial.whole ? 3 : 2 * OF_WAYS + 1);
-            if (trial.whole && how == 2)
-                trial.alone = 1 + trial.whole;
+            const uint64_t how = draw_below(&state, trial.map ? 3 : 2 * OF_WAYS + 1);
+            if (trial.map && how == 2)
+                trial.only_way = 1 + trial.map;
             else if (how == 2 * OF_WAYS)
                 trial.by_place = 1;
             else
-                trial.alone = 1 + (how % 2 ? TRIAL_ROUTINE : TRIAL_LIBC);
+                trial.only_way = 1 + (how % 2 ? TRIAL_ROUTINE : TRIAL_LIBC);
         }
     }
-    if (!trial.alone && !was_alone) return;
+    if (!trial.only_way && !had_only_way) return;
     for (int function = 0; function < RAW_FUNCTIONS; ++function)
-        trial.together[function] = trial.alone ? copy_together(trial.period, function) : NULL;
+        trial.together[function] = trial.only_way ? copy_together(trial.period, function) : NULL;
 }
 
 void end_process(void)
@@ -92,8 +92,8 @@ void end_process(void)
     const uint64_t ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID) - process.file->header.started.cpu_ns;
     const uint64_t part = (clock_ns(CLOCK_MONOTONIC) - trial.started_ns) / (trial.hurried_ns | 1);
     name_kind();
-    if (trial.alone || trial.by_place) {
-        if (trial.alone && ns >= 2 * short_ns && part >= 2 * HURRIED_PART)
+    if (trial.only_way || trial.by_place) {
+        if (trial.only_way && ns >= 2 * short_ns && part >= 2 * HURRIED_PART)
             syscall(SYS_unlinkat, AT_FDCWD, path, 0);
     } else if (ns < short_ns || part < HURRIED_PART) {
         header->is_short = 1;

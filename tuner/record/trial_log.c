@@ -7,7 +7,8 @@
 
 enum {
     PROBES = 8,
-    SLOWER = 10, /* a way leaves once it was slower in so many more cycles than it was not */
+    SLOWER = 10,       /* a way leaves once it was slower in so many more cycles than it was not */
+    NOT_SLOWER = -100, /* the count's bound, so that a change is noticed soon */
 };
 static const uint32_t NOWHERE = UINT32_MAX;
 
@@ -22,14 +23,17 @@ static size_t offset_of(const void *at)
     return (size_t)((const char *)at - (char *)process.file);
 }
 
+/* If not, other flags of the file tell why. */
 static int may_reserve(void) { return !process.limit && !(process.file->header.flags & RAW_FULL); }
 
 /* Returns the number of a page, or NOWHERE. */
-static uint32_t take_page(struct trial_thread *table, uint16_t kind)
+static uint32_t take_page(uint16_t kind)
 {
     struct trial_file *file = trial_file();
     struct trial_header *header = &file->header;
-    if (!may_reserve() || header->pages >= TRIAL_PAGES ||
+    const long number = tried.table - file->thread; /* now: see add_place() */
+    if (!may_reserve()) return NOWHERE;
+    if (header->pages >= TRIAL_PAGES ||
         (kind == TRIAL_OWN && header->own_pages >= TRIAL_OWN_PAGES)) {
         flag(TRIAL_FULL);
         return NOWHERE;
@@ -41,7 +45,7 @@ static uint32_t take_page(struct trial_thread *table, uint16_t kind)
         return NOWHERE;
     }
     trial.has_figures = 1;
-    file->page[page].thread = (uint16_t)(table - file->thread);
+    file->page[page].thread = (uint16_t)number;
     __atomic_store_n(&file->page[page].kind, kind, __ATOMIC_RELEASE);
     return page;
 }
@@ -64,7 +68,7 @@ int begin_trial_file(void)
     if (header->version) return 1;
     if (!trial.has_counter) flag(TRIAL_NO_COUNTER);
     if (trial.failed) flag(TRIAL_NO_WAY);
-    header->alone = trial.alone;
+    header->only_way = trial.only_way;
     header->is_short = trial.by_place;
     header->kind = trial.kind;
     put_text(header->magic, TRIAL_MAGIC);
@@ -97,9 +101,9 @@ struct trial_thread *claim_table(void)
 
 /* A signal handler may interrupt this and fork. If the child returns into it, both processes go on
  * in the same file. So both write the same place, and the same number of places. */
-static struct trial_place *add_place(struct trial_thread *table, const char *caller, int function,
-                                     uint8_t power)
+static struct trial_place *add_place(const char *caller, int function, uint8_t power)
 {
+    struct trial_thread *table = tried.table;
     const uint32_t number = table->places;
     if (number >= TRIAL_PLACES || !may_reserve()) return NULL;
     struct trial_place *place = &table->place[number];
@@ -121,9 +125,9 @@ static struct trial_place *add_place(struct trial_thread *table, const char *cal
     return place;
 }
 
-struct trial_place *find_place(struct trial_thread *table, const char *caller, int function,
-                               size_t bytes)
+struct trial_place *find_place(const char *caller, int function, size_t bytes)
 {
+    struct trial_thread *table = tried.table;
     const uint8_t power = (uint8_t)(63 - __builtin_clzl(bytes));
     const uint64_t key = (uintptr_t)caller ^ (uint64_t)function << 48 ^ (uint64_t)power << 56;
     const uint64_t hash = key * 0x9e3779b97f4a7c15u >> 55;
@@ -131,7 +135,7 @@ struct trial_place *find_place(struct trial_thread *table, const char *caller, i
         uint16_t *bucket = &table->bucket[(hash + probe) % TRIAL_BUCKETS];
         struct trial_place *place = &table->place[*bucket];
         if (!*bucket) {
-            place = add_place(table, caller, function, power);
+            place = add_place(caller, function, power);
             if (!place) break;
             *bucket = (uint16_t)(place - table->place);
             return place;
@@ -140,23 +144,22 @@ struct trial_place *find_place(struct trial_thread *table, const char *caller, i
             place->function == function)
             return place;
     }
-    flag(TRIAL_PLACES_FULL);
+    if (may_reserve()) flag(TRIAL_PLACES_FULL);
     return &table->place[TRIAL_REST];
 }
 
 /* The slot for the next cycle's blocks, or NOWHERE. Once the room is full, the kept cycles are a
  * uniform choice of all (Vitter's algorithm R). */
-static uint32_t slot_of_cycle(struct trial_thread *table, struct trial_place *place,
-                              uint64_t *random)
+static uint32_t slot_of_cycle(struct trial_place *place)
 {
     const uint32_t each = TRIAL_PAGE_BLOCKS / place->ways;
     if (place->cycles >= (uint64_t)place->pages * each && place->pages < TRIAL_PLACE_PAGES) {
-        const uint32_t page = take_page(table, TRIAL_OWN);
+        const uint32_t page = take_page(TRIAL_OWN);
         if (page != NOWHERE) place->page[place->pages++] = (uint16_t)page;
     }
     const uint64_t room = (uint64_t)place->pages * each;
     const uint64_t number =
-        place->cycles < room ? place->cycles : draw_below(random, place->cycles + 1);
+        place->cycles < room ? place->cycles : draw_below(&tried.random, place->cycles + 1);
     if (number >= room) return NOWHERE;
     return (uint32_t)(number / each * TRIAL_PAGE_BLOCKS + number % each * place->ways);
 }
@@ -167,8 +170,8 @@ uint32_t gap_for(uint64_t ticks)
     return gap < TRIAL_GAP ? (uint32_t)gap : TRIAL_GAP;
 }
 
-/* A way leaves if it was plainly slower than libc in most cycles. A slow way may throw data out of
- * the caches, which spoils the other ways' figures and costs the program time. */
+/* A way leaves if it was plainly slower than libc in most of the last cycles. A slow way may throw
+ * data out of the caches, which spoils the other ways' figures and costs the program time. */
 static void drop_slow_ways(struct trial_place *place)
 {
     const uint64_t libcs = place->ticks[TRIAL_LIBC];
@@ -179,7 +182,7 @@ static void drop_slow_ways(struct trial_place *place)
         if (way <= TRIAL_ROUTINE || !own || !libcs) continue;
         if (own * 8 > libcs * 9)
             ++place->slower[way];
-        else if (place->slower[way])
+        else if (place->slower[way] > NOT_SLOWER)
             --place->slower[way];
         if (place->slower[way] < SLOWER) continue;
         place->order[i] = place->order[--place->racing];
@@ -198,19 +201,19 @@ static uint64_t least_of(const struct trial_place *place)
     return least;
 }
 
-void begin_cycle(struct trial_thread *table, struct trial_place *place, uint64_t *random)
+void begin_cycle(struct trial_place *place)
 {
     const uint64_t usual = least_of(place);
     if (usual) place->gap = gap_for(usual / 16);
     if (usual) place->usual = (uint32_t)(usual / 16);
     drop_slow_ways(place);
     for (uint32_t i = place->racing; i > 1; --i) {
-        const uint32_t other = (uint32_t)draw_below(random, i);
+        const uint32_t other = (uint32_t)draw_below(&tried.random, i);
         const uint8_t way = place->order[i - 1];
         place->order[i - 1] = place->order[other];
         place->order[other] = way;
     }
-    place->at = slot_of_cycle(table, place, random);
+    place->at = slot_of_cycle(place);
     ++place->cycles;
     place->turn = 0;
 }
@@ -226,12 +229,12 @@ void keep_own_block(struct trial_place *place)
     trial_file()->block[page][place->at % TRIAL_PAGE_BLOCKS + place->turn] = place->own;
 }
 
-void keep_together_block(struct trial_thread *table, const struct trial_block *block, uint32_t *at)
+void keep_together_block(const struct trial_block *block)
 {
-    if (*at % TRIAL_PAGE_BLOCKS == 0) {
-        const uint32_t page = take_page(table, TRIAL_TOGETHER);
+    if (tried.at % TRIAL_PAGE_BLOCKS == 0) {
+        const uint32_t page = take_page(TRIAL_TOGETHER);
         if (page == NOWHERE) return;
-        *at = page * TRIAL_PAGE_BLOCKS;
+        tried.at = page * TRIAL_PAGE_BLOCKS;
     }
-    (&trial_file()->block[0][0])[(*at)++] = *block;
+    (&trial_file()->block[0][0])[tried.at++] = *block;
 }

@@ -3,17 +3,16 @@
 #include "trial.h"
 
 #include "draw.h"
-#include "instructions.h"
 
 #include <time.h>
 
 enum {
     PERIOD_CALLS = 7,   /* a thread times so many, before it may end a period that is tried */
-    LONG = 64,          /* shortest intervals: longer intervals count as so long */
+    CUT_AT = 64,        /* shortest intervals: longer intervals count as so long */
     TURN = 10,          /* shortest intervals: longer ones are measured in CPU time */
     FEWER_ALONE = 16,   /* where no interval is compared, so many times fewer calls are timed */
     UNSETTLED = 4,      /* of so many parts of a period, the first one does not count */
-    UNSETTLED_LONG = 2, /* the same, if a period is as long as a cache turnover */
+    UNSETTLED_LONG = 2, /* the same, if a period lasts so many cache turnovers */
     TURNING_AT = 2,     /* bytes a nanosecond: slower copies leave little behind in the caches */
     FIRST_PERIODS = 16, /* even a short program has so many */
     LARGE_COPIES = 8,   /* a period lasts at least so many large copies, if these take much time */
@@ -24,9 +23,9 @@ enum {
     MOST_LOST = 32,     /* the score's bound, so that a change is noticed soon */
     LONGEST = 1 << 29,  /* 16ths of a tick */
     LONGER = 8,         /* a longer interval raises its place's limit by one part in so many */
-    /* A period may have MOST_LONG long intervals, and one more for MOST_LONG_OF intervals: */
-    MOST_LONG = 2,
-    MOST_LONG_OF = 8,
+    /* In a period, so many intervals may be beyond their limits, and one of MOST_BEYOND_OF: */
+    MOST_BEYOND = 2,
+    MOST_BEYOND_OF = 8,
 };
 
 static const uint64_t shortest_period_ns = 1000000;
@@ -45,41 +44,41 @@ int is_easy(uint64_t period)
 }
 
 /* Whether this process is of a kind that is too short for periods: see trial_kinds.c. */
-static int is_short(void) { return trial.alone || trial.by_place; }
+static int is_short(void) { return trial.only_way || trial.by_place; }
 
 /* One pair of two in a row is together, so that each phase of the program has its share. If a
  * map is judged, most of the other pairs are, too: a map only acts in these. */
 int is_together(uint64_t period)
 {
+    if (is_short()) return trial.only_way != 0;
     const uint64_t pair = period / 2, drawn = mixed(trial.seed + pair);
-    if (is_short()) return trial.alone != 0;
     const uint64_t is_one = (mixed(trial.seed + pair / 2) >> 8 ^ pair) & 1;
-    return !is_easy(period) && (is_one || (trial.whole && !trial.explore && drawn >> 62));
+    return !is_easy(period) && (is_one || (trial.map && !trial.explore && drawn >> 62));
 }
 
 /* The way of all places in a period together. */
 static uint32_t way_together(uint64_t period)
 {
     const uint64_t drawn = mixed(trial.seed + period / 2);
-    if (trial.alone) return trial.alone - 1;
+    if (trial.only_way) return trial.only_way - 1;
     if (!((period & 1) ^ (drawn >> 1 & 1))) return TRIAL_LIBC;
-    return trial.whole && drawn >> 2 & 1 ? trial.whole : TRIAL_ROUTINE;
+    return trial.map && drawn >> 2 & 1 ? trial.map : TRIAL_ROUTINE;
 }
 
 uint32_t best_way(void)
 {
     if (__atomic_load_n(&trial.score, __ATOMIC_RELAXED) >= LOST) return TRIAL_LIBC;
-    return trial.whole ? trial.whole : TRIAL_ROUTINE;
+    return trial.map ? trial.map : TRIAL_ROUTINE;
 }
 
 /* When a pair together ends, counts whether libc took less time for a call. */
 static void keep_score(void)
 {
-    const uint64_t timed = tried.timed - tried.first_timed;
-    if (!trial.explore || !timed || !tried.first_timed) return;
+    const uint64_t timed = tried.booked - tried.first_booked;
+    if (!trial.explore || !timed || !tried.first_booked) return;
     const uint64_t ticks = tried.ticks - tried.first_ticks;
-    const int first_won =
-        (unsigned __int128)tried.first_ticks * timed < (unsigned __int128)ticks * tried.first_timed;
+    const int first_won = (unsigned __int128)tried.first_ticks * timed <
+                          (unsigned __int128)ticks * tried.first_booked;
     const int libc_won = (way_together(tried.period & ~(uint64_t)1) == TRIAL_LIBC) == first_won;
     const int32_t score = __atomic_load_n(&trial.score, __ATOMIC_RELAXED);
     if (libc_won ? score < MOST_LOST : score > -MOST_LOST)
@@ -100,7 +99,7 @@ static uint64_t scaled(uint64_t number, uint64_t by, uint64_t of)
 static void count_period(uint64_t period)
 {
     struct trial_header *header = &trial_file()->header;
-    uint32_t *count = !is_easy(period)           ? &header->tried
+    uint32_t *count = !is_easy(period)           ? &header->periods_tried
                       : best_way() == TRIAL_LIBC ? &header->easy_libcs
                                                  : &header->easy_others;
     __atomic_fetch_add(count, 1, __ATOMIC_RELAXED);
@@ -170,21 +169,24 @@ static void end_period(uint64_t period, uint64_t now)
 
 /* --- Booking --- */
 
-uint64_t own_clock(uint64_t now) { return tried.is_long ? clock_ns(CLOCK_THREAD_CPUTIME_ID) : now; }
+uint64_t own_clock(uint64_t now)
+{
+    return tried.uses_cpu_clock ? clock_ns(CLOCK_THREAD_CPUTIME_ID) : now;
+}
 
 uint64_t ticks_from(uint64_t started, uint64_t own)
 {
     const uint64_t passed = own - started;
-    if (!tried.is_long) return passed;
+    if (!tried.uses_cpu_clock) return passed;
     return scaled(passed, trial.shortest, shortest_interval_ns);
 }
 
-void begin_block(struct trial_block *block, const struct trial_place *place, uint64_t group,
+void begin_block(struct trial_block *block, const struct trial_place *place, uint64_t number,
                  uint32_t way, uint32_t gap)
 {
-    block->group = (uint32_t)group;
+    block->number = (uint32_t)number;
     block->gap = gap;
-    block->calls = 0;
+    block->intervals = 0;
     block->kept = 0;
     block->place = (uint16_t)(place - tried.table->place);
     block->way = (uint8_t)way;
@@ -194,7 +196,7 @@ void begin_block(struct trial_block *block, const struct trial_place *place, uin
  * mean part of the limit. 0: they are too many, as when another phase of the program begins. */
 static uint64_t usual_ticks(void)
 {
-    if (tried.longest > MOST_LONG + tried.intervals / MOST_LONG_OF) return 0;
+    if (tried.longest > MOST_BEYOND + tried.intervals / MOST_BEYOND_OF) return 0;
     return scaled(tried.within, tried.limits + tried.beyond, tried.limits);
 }
 
@@ -205,23 +207,23 @@ static void end_together(void)
         const uint64_t within = usual_ticks();
         const uint64_t ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - tried.counted;
         const struct trial_block all = {
-            .group = (uint32_t)tried.period,
+            .number = (uint32_t)tried.period,
             .gap = 1,
-            .calls = 1,
+            .intervals = 1,
             .kept = 1,
             .place = TRIAL_ALL,
             .way = (uint8_t)way_together(tried.period),
             .ticks = {(uint32_t)ns, (uint32_t)(ns >> 32), (uint32_t)within,
                       (uint32_t)(within >> 32)},
         };
-        keep_together_block(tried.table, &all, &tried.at);
+        keep_together_block(&all);
     }
     tried.counted = tried.within = tried.limits = tried.beyond = 0;
     tried.intervals = tried.longest = 0;
     for (uint32_t i = 0; i < tried.touched_places; ++i) {
         struct trial_block *block = &tried.table->place[tried.touched[i]].together;
-        if (block->calls && !is_short()) keep_together_block(tried.table, block, &tried.at);
-        block->calls = 0;
+        if (block->intervals && !is_short()) keep_together_block(block);
+        block->intervals = 0;
     }
     tried.touched_places = 0;
 }
@@ -257,22 +259,22 @@ static void book_within(struct trial_place *place, uint64_t ticks, uint32_t gap)
 static void book_together(struct trial_place *place, uint64_t ticks, uint32_t gap)
 {
     struct trial_block *block = &place->together;
-    if (block->calls && block->gap != gap) return; /* its calls have just been found to be slow */
-    if (!block->calls) {
+    if (block->intervals && block->gap != gap) return; /* they are found to be slow */
+    if (!block->intervals) {
         if (tried.touched_places == TRIAL_TOUCHED) return;
         tried.touched[tried.touched_places++] = (uint16_t)(place - tried.table->place);
         begin_block(block, place, tried.period, way_together(tried.period), gap);
     }
-    const uint64_t at =
-        block->calls < TRIAL_KEPT ? block->calls : draw_below(&tried.random, block->calls + 1);
+    const uint32_t before = block->intervals;
+    const uint64_t at = before < TRIAL_KEPT ? before : draw_below(&tried.random, before + 1);
     if (at < TRIAL_KEPT) block->ticks[at] = kept_ticks(ticks);
     if (block->kept < TRIAL_KEPT) ++block->kept;
-    ++block->calls;
+    ++block->intervals;
     book_within(place, ticks, gap);
     /* an interruption says nothing of how fast calls follow each other */
-    if (ticks > LONG * trial.shortest) ticks = LONG * trial.shortest;
+    if (ticks > CUT_AT * trial.shortest) ticks = CUT_AT * trial.shortest;
     tried.ticks += ticks;
-    tried.timed += gap;
+    tried.booked += gap;
     if (place == tried.single) return;
     tried.grouped_ticks += ticks;
     tried.grouped += gap;
@@ -293,18 +295,18 @@ static void enter_period(uint64_t period)
     end_together();
     if (period / 2 == tried.period / 2) {
         tried.first_ticks = tried.ticks;
-        tried.first_timed = tried.timed;
+        tried.first_booked = tried.booked;
     } else { /* both periods of a pair are timed alike */
-        if (tried.timed) {
+        if (tried.booked) {
             keep_score();
-            const uint64_t mean = tried.ticks / tried.timed;
+            const uint64_t mean = tried.ticks / tried.booked;
             const uint64_t of_gap = mean * tried.gap, long_from = TURN * trial.shortest;
-            tried.is_long = of_gap > (tried.is_long ? long_from / 2 : long_from);
+            tried.uses_cpu_clock = of_gap > (tried.uses_cpu_clock ? long_from / 2 : long_from);
             const uint64_t each = tried.grouped ? tried.grouped_ticks / tried.grouped : mean;
-            tried.gap = gap_for(trial.alone ? each / FEWER_ALONE : each);
+            tried.gap = gap_for(trial.only_way ? each / FEWER_ALONE : each);
         }
-        if (process.limit || trial.alone) tried.is_long = 0;
-        tried.ticks = tried.timed = tried.first_timed = tried.grouped_ticks = tried.grouped = 0;
+        if (process.limit || trial.only_way) tried.uses_cpu_clock = 0;
+        tried.ticks = tried.booked = tried.first_booked = tried.grouped_ticks = tried.grouped = 0;
     }
     tried.last = tried.single = NULL;
     tried.left = 1;
@@ -316,7 +318,7 @@ static void enter_period(uint64_t period)
 int book_thread(struct trial_place *place, int is_single, uint64_t now, uint64_t *own)
 {
     const uint64_t period = __atomic_load_n(&trial.period, __ATOMIC_ACQUIRE);
-    const uint32_t was_long = tried.is_long;
+    const uint32_t used_cpu_clock = tried.uses_cpu_clock;
     if (tried.looked) tried.passed += (now - tried.looked) >> LOOKED_BITS;
     tried.looked = now;
     if (period != tried.period) {
@@ -335,7 +337,7 @@ int book_thread(struct trial_place *place, int is_single, uint64_t now, uint64_t
         }
     }
     if (!tried.calls++) tried.entered = now;
-    if (was_long != tried.is_long) *own = own_clock(now);
+    if (used_cpu_clock != tried.uses_cpu_clock) *own = own_clock(now);
     const uint32_t is_settled = now >= __atomic_load_n(&trial.settled, __ATOMIC_RELAXED);
     if (is_settled && !tried.counted && is_together(tried.period) && !process.limit)
         tried.counted = clock_ns(CLOCK_THREAD_CPUTIME_ID);

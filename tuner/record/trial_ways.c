@@ -2,7 +2,6 @@
  */
 #include "trial.h"
 
-#include "draw.h"
 #include "instructions.h"
 
 #include <dlfcn.h>
@@ -50,8 +49,8 @@ static void find_easy_copies(void *library, char *name, uint32_t number)
  * whether it found all of it. */
 static int load_way(char *line, uint32_t number)
 {
-    const int is_whole = *line == '=';
-    line += is_whole;
+    const int has_map = *line == '=';
+    line += has_map;
     char *set = cut_at_blank(line), *least = set ? cut_at_blank(set) : NULL;
     char *path = least ? cut_at_blank(least) : NULL;
     if (!path) return 0;
@@ -59,12 +58,12 @@ static int load_way(char *line, uint32_t number)
     if (!library) return 0;
     any_function *copies = symbol_of(library, line), *sets = symbol_of(library, set);
     if ((!copies && !is_none(line)) || (!sets && !is_none(set))) return 0;
-    if (is_whole) trial.whole = number;
+    if (has_map) trial.map = number;
     trial.least[number] = number_in(least, 0);
     for (int function = 0; function < RAW_FUNCTIONS; ++function) {
         any_function *way = function == RAW_MEMSET ? sets : copies;
         trial.way[function][number] = way;
-        if (way && !is_whole) trial.numbers[function][trial.ways[function]++] = (uint8_t)number;
+        if (way && !has_map) trial.numbers[function][trial.ways[function]++] = (uint8_t)number;
     }
     trial.easy_ways[RAW_MEMSET][number] = sets;
     find_easy_copies(library, line, number);

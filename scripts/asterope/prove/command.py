@@ -25,7 +25,7 @@ def _prove(arguments: argparse.Namespace) -> int:
     if arguments.what == MERGE:
         return command.merge(arguments)
     if arguments.explore is not None:
-        command.explore(arguments)
+        command.explore(arguments)  # never returns: it becomes the command
     return supervised(lambda: command.prove_by_trial(arguments))
 
 

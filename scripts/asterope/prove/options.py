@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from ..arguments import duration, whole_number
 from ..command_line import Parser
+from .placeholders import placeholders_in
 from .rounds import LEAST_ROUNDS
 
 PROGRAM = "asterope-prove"
@@ -61,8 +62,8 @@ def _parser() -> argparse.ArgumentParser:
         "an order drawn at random. The time until the next copy counts for the way taken. A short "
         "program is run again. With --runs, or an option for whole runs, these alternate instead, "
         "under libc and other copies. They suit programs that measure themselves, servers, and "
-        "checks of the trial. In COMMAND, {folder} stands for an empty folder. With --client, "
-        "{port} and {socket} stand for those of this copy's server.",
+        "checks of the trial. In COMMAND, {folder} stands for an empty folder, but not with "
+        "--explore. With --client, {port} and {socket} stand for those of this copy's server.",
         epilog=f"{PROGRAM} list, {PROGRAM} remove NAME and {PROGRAM} merge NAME handle the results "
         "that --name keeps. Exit codes: 0 told, and the program is not slower; 1 a run failed; 2 "
         "bad arguments, or a command that takes no preloaded library; 3 the program is slower with "
@@ -79,7 +80,8 @@ def _parser() -> argparse.ArgumentParser:
         "--time",
         metavar="TIME",
         type=duration,
-        help="try for so long at most, then end the command (default: 30s)",
+        help="try for so long at most, then end the command; --name tries its map for as long "
+        "again (default: 30s)",
     )
     parser.add_argument(
         "--copy",
@@ -130,7 +132,8 @@ def _parser() -> argparse.ArgumentParser:
         "--until",
         metavar="PERCENT",
         type=_percent,
-        help="run until all intervals reach no further than that from their ratio (default: 1%%)",
+        help="run until each copy is faster or slower, or its interval reaches no further than "
+        "that from its ratio (default: 1%%)",
     )
     parser.add_argument(
         "--time-budget",
@@ -219,10 +222,15 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
     if arguments.runs and trial:
         asked = f"--{runs[0].replace('_', '-')}" if runs else "--runs"
         parser.error(f"--{trial[0]} is the trial's, and {asked} asks for whole runs instead")
-    if arguments.explore is not None and arguments.name is None:
-        parser.error("--explore keeps its figures under a name: give it a --name")
-    if arguments.explore is not None and arguments.finalists:
-        parser.error("--finalists are libraries of one run: leave them out with --explore")
+    if arguments.explore is not None:
+        if arguments.name is None:
+            parser.error("--explore keeps its figures under a name: give it a --name")
+        for name in ("finalists", "time", "cpu", "write", "json"):
+            if getattr(arguments, name):
+                merge = ", or give it to asterope-prove merge" * (name in ("write", "json"))
+                parser.error(f"--{name} is not for --explore: leave it out{merge}")
+        for name in placeholders_in(arguments.command):
+            parser.error(f"--explore does not fill in {{{name}}}, as it becomes the command")
     if arguments.name is not None and arguments.routine is not None and not arguments.explore:
         parser.error("--name is for the routine that scripts/tune built: leave out --routine")
     if arguments.against is not None and arguments.copies is not None:

@@ -21,11 +21,12 @@ from ..ending import sandbox_words, signal_name
 from ..faults import Failure, one_line
 from ..interrupt import SIGNALS
 from ..program import Called
+from ..record import launching
 from ..record.descendants import programs_running, used_by
 from ..record.kernel import Used
 from ..scratch_folder import scratch_folder
 
-_PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
+_PR_SET_PDEATHSIG = 1
 # A program may keep its variables in its heap. Then their length decides how its buffers lie to
 # each other modulo 4096, and so how fast they are copied. Each copy has variables of its own.
 # This one has a random length. Else a copy would have the same luck in all its runs, and no
@@ -51,7 +52,7 @@ def adopt_orphans() -> None:
     """From now on, processes that descendants leave running become this process's children, in any
     session or group."""
     global _adopting
-    _LIBC.prctl(_PR_SET_CHILD_SUBREAPER, 1)
+    launching.adopt_orphans(True)
     _adopting = True
 
 
@@ -140,7 +141,7 @@ class Process:
 
         def stop() -> None:
             late.set()
-            self._kill_group()
+            self._send(signal.SIGKILL)
 
         timer = threading.Timer(limit or threading.TIMEOUT_MAX, stop)
         timer.daemon = True
@@ -151,7 +152,7 @@ class Process:
         finally:
             timer.cancel()
             timer.join()
-        go_on = _running_after(program) if program else {}
+        go_on, done = _running_after(program) if program else (set[str](), 0.0)
         self._reap()
         try:
             if late.is_set():
@@ -160,8 +161,7 @@ class Process:
                 raise Failure(self.how_it_ended())
             stdout = _end_of(self._output) if self._output else ""
             # A helper that stays, and has done little, does not matter.
-            least = max(_NOTICED, _LITTLE * max(go_on.values(), default=0.0))
-            outlived_by = set(go_on) if self.used.seconds < least else set()
+            outlived_by = go_on if self.used.seconds < max(_NOTICED, _LITTLE * done) else set()
             return Run(wall, self.used, stdout + _end_of(self._errors), outlived_by)
         finally:
             self._close_files()
@@ -191,24 +191,31 @@ class Process:
         lines = [line.strip() for line in _end_of(self._errors, 8192).splitlines() if line.strip()]
         return f"{how}: {one_line(lines[-1])[:300]}" if lines else how
 
+    def end(self, patience: float) -> None:
+        """Asks its group to end, and waits at most so many seconds for it."""
+        self._send(signal.SIGTERM)
+        deadline = time.monotonic() + patience
+        while not self.has_ended() and time.monotonic() < deadline:
+            time.sleep(_TURN)
+
     def close(self) -> None:
         """Ends it and all of its group."""
         if self._process.returncode is None:
-            self._kill_group()
+            self._send(signal.SIGKILL)
             self._reap()
         self._close_files()
 
-    def _kill_group(self) -> None:
-        # Call this only before the leader is reaped: later another process may have its number.
+    def _send(self, number: int) -> None:
+        """To its group, and only before it is reaped: later another may have its number."""
         with suppress(ProcessLookupError, PermissionError):
-            os.killpg(self.pid, signal.SIGKILL)
+            os.killpg(self.pid, number)
 
     def _reap(self) -> None:
         """Reaps the process, and ends those that it left running."""
         ended = os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOWAIT)
         if self._is_preloaded and ended is not None:
             self._cause = sandbox_words(self.pid, ended.si_status)
-        self._kill_group()
+        self._send(signal.SIGKILL)
         _, status, usage = os.wait4(self.pid, 0)
         self.used = Used(usage.ru_utime + usage.ru_stime, usage.ru_stime, usage.ru_minflt)
         self._process.returncode = os.waitstatus_to_exitcode(status)
@@ -231,16 +238,16 @@ def _end_of(file: IO[bytes], most: int = _MOST_OUTPUT) -> str:
 # --- Processes that go on after the command: no figure counts their time ---
 
 
-def _running_after(program: Called) -> dict[str, float]:
-    """Returns the programs of descendants that still run after the command's end. Each comes with
-    the CPU time of all of them. They get a moment to end, as processes of a pipeline need one."""
+def _running_after(program: Called) -> tuple[set[str], float]:
+    """Returns the programs of descendants that still run after the command's end, and their CPU
+    time. They get a moment to end, as processes of a pipeline need one."""
     deadline = time.monotonic() + _MOMENT
     while True:
         running = programs_running()
         if not running or time.monotonic() > deadline:
             used = [each for pid in running for each in used_by(pid)[1:]]
             seconds = sum(each.seconds for each in used)
-            return {Path(program.name_of(name)).name: seconds for name in running.values()}
+            return {Path(program.name_of(name)).name for name in running.values()}, seconds
         time.sleep(_TURN)
 
 

@@ -119,19 +119,19 @@ class Goal:
 
 @dataclass
 class Rounds:
-    """The measurements: `blocks` holds the rounds, each of (copy, figure), in the order in which
-    they ran. The others are compared with `base`."""
+    """The measurements: `done` holds the rounds, each of (copy, figure), in the order in which they
+    ran. The others are compared with `base`."""
 
     larger_is_better: bool = False
     base: str = LIBC
-    blocks: list[list[tuple[str, float]]] = field(default_factory=list)
+    done: list[list[tuple[str, float]]] = field(default_factory=list)
     stopped_by: str = ""
     # The wall-clock seconds and the use of every run, whichever metric was asked for. An unfinished
     # round's are the last ones.
     times: list[tuple[float, Used]] = field(default_factory=list)
 
     def figures(self, name: str) -> list[float]:
-        return [dict(block)[name] for block in self.blocks]
+        return [dict(one_round)[name] for one_round in self.done]
 
     def logs(self, name: str, other: str | None = None) -> list[float]:
         """The logarithms of the other's figure (the base's) over the copy's, round by round. Above
@@ -146,14 +146,14 @@ class Rounds:
 
     def used(self, name: str) -> Used:
         """The sum of the use of all runs of the copy in whole rounds."""
-        names = (one for block in self.blocks for one, _ in block)
+        names = (one for one_round in self.done for one, _ in one_round)
         return sum((used for one, (_, used) in zip(names, self.times) if one == name), Used())
 
     def reach(self) -> float:
         """The reach of the widest interval that decides nothing yet, from its ratio and as a part
         of it; 0 if all intervals decide."""
         widest = 0.0
-        for name in {name for name, _ in self.blocks[0]} - {self.base, again(self.base)}:
+        for name in {name for name, _ in self.done[0]} - {self.base, again(self.base)}:
             sure = signed_rank_interval(self.logs(name), _SURE)
             if sure.low <= 0 <= sure.high:
                 own = signed_rank_interval(self.logs(name))
@@ -177,7 +177,7 @@ def measure(
     began, next_look = now(), LEAST_ROUNDS
     reach: float | None = None
     while True:
-        count, passed = len(into.blocks), now() - began
+        count, passed = len(into.done), now() - began
         each = passed / count if count else 0.0
         if count >= next_look:
             reach, next_look = into.reach(), max(count + 1, int(count * _LOOKS))
@@ -194,7 +194,7 @@ def measure(
             tell(count, reach, _seconds_left(goal, count, passed, reach))
         names_now = list(names)
         order.shuffle(names_now)
-        into.blocks.append([(name, figure(name)) for name in names_now])
+        into.done.append([(name, figure(name)) for name in names_now])
 
 
 def _seconds_left(goal: Goal, count: int, passed: float, reach: float | None) -> float | None:
@@ -232,7 +232,7 @@ def judge(
     below that part counts as the same. `has_servers`: a server runs for all rounds, and its memory
     keeps its addresses. So two servers with libc may differ each time, and the floor counts.
     Otherwise each run has luck of its own, and the interval holds it."""
-    printed = (figure for block in rounds.blocks for _, figure in block)
+    printed = (figure for one_round in rounds.done for _, figure in one_round)
     # the error of the ratio of two figures, as a logarithm; 0 for clocks
     rounding = median(one.rounding if isinstance(one, Figure) else 0.0 for one in printed)
     noise = _distance(_interval(rounds, again(rounds.base), 0.0)) if has_servers else 0.0
@@ -243,7 +243,7 @@ def judge(
         if ratio is None or name == again(rounds.base):
             findings.append(Finding(name, figure, ratio))
             continue
-        told = _verdict(len(rounds.blocks), ratio, noise, rounding, until)
+        told = _verdict(len(rounds.done), ratio, noise, rounding, until)
         findings.append(Finding(name, figure, ratio, math.expm1(_distance(ratio)), *told))
     return findings
 

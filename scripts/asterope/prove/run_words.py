@@ -83,7 +83,7 @@ def rounds_progress(rounds: int, reach: float | None, seconds_left: float | None
 
 def report(setting: Setting, rounds: Rounds, seconds: float, file: str | None) -> int:
     """Prints and writes the findings until now; returns the exit code."""
-    count = len(rounds.blocks)
+    count = len(rounds.done)
     names = [copy.name for copy in setting.copies]
     until = setting.goal.until or NARROW
     findings = judge(rounds, names, until, setting.client is not None) if count else []
@@ -118,10 +118,9 @@ def _said(
     """The lines below the table."""
     lines = contradictions(findings, rounds.larger_is_better)
     for copy in setting.copies:
-        figures = [dict(block)[copy.name] for block in rounds.blocks]
-        lines += modes_told(copy.name, figures, "{:.4g}".format)
+        lines += modes_told(copy.name, rounds.figures(copy.name), "{:.4g}".format)
     unknown = [one for one in findings if one.verdict == UNKNOWN]
-    if len(rounds.blocks) >= LEAST_ROUNDS and any(one.more_rounds is None for one in unknown):
+    if len(rounds.done) >= LEAST_ROUNDS and any(one.more_rounds is None for one in unknown):
         lines.append("No number of rounds tells: the figure has too few digits.")
     if setting.client is None:
         for copy in filter(None, [setting.copies[0], best]):
@@ -181,7 +180,7 @@ def of_kernel(name: str, rounds: Rounds) -> list[str]:
     used = rounds.used(name)
     if not used.is_known:
         return []
-    faults = round(used.faults / len(rounds.blocks))
+    faults = round(used.faults / len(rounds.done))
     words = kernel_words(used.kernel_share, faults, who=f"With {name} the kernel")
     return [f"{words} a run."]
 
@@ -207,7 +206,7 @@ def document(
             "name": copy.name,
             "description": copy.description,
             "kernel_share": round(used.kernel_share, 6) if used.is_known else None,
-            "minor_faults": round(used.faults / len(rounds.blocks)) if used.faults else None,
+            "minor_faults": round(used.faults / len(rounds.done)) if used.faults else None,
         }
 
     whole = {
@@ -227,7 +226,7 @@ def document(
         "seed": setting.seed,
         "goal": asdict(setting.goal),
         "stopped_by": rounds.stopped_by,
-        "rounds": len(rounds.blocks),
+        "rounds": len(rounds.done),
         "noise_floor": found[again(rounds.base)]["ratio"] if found else None,
         "copies": [of_copy(copy) for copy in setting.copies],
         "said": list(said),
@@ -235,9 +234,9 @@ def document(
         "blocks": [
             [
                 {"copy": name, "figure": figure, "wall": wall, "cpu": used.seconds}
-                for (name, figure), (wall, used) in zip(block, times)
+                for (name, figure), (wall, used) in zip(one_round, times)
             ]
-            for block in rounds.blocks
+            for one_round in rounds.done
         ],
     }
     return json.dumps(whole, indent=1, allow_nan=False) + "\n"

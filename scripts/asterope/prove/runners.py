@@ -13,7 +13,7 @@ from typing import NoReturn
 from ..faults import Failure, one_line
 from ..program import called, find_program
 from .copies import Copy, missing_library
-from .places import Place, filled, placeholders_in
+from .placeholders import Spot, filled, placeholders_in
 from .processes import Process, Run, outlived_words
 
 PATIENCE = 60.0  # seconds that a server may take until it answers
@@ -43,9 +43,9 @@ class Commands:
 
     def warm_up(self, copy: Copy) -> Run:
         program = called(self._name_of(copy))
-        with closing(Place()) as place:
+        with closing(Spot()) as spot:
             # ld.so itself says what it loads, however short the run is.
-            trace = place.folder / "ld.so"
+            trace = spot.folder / "ld.so"
             debug = {"LD_DEBUG": "files", "LD_DEBUG_OUTPUT": str(trace)}
             with self._started(copy, debug) as process:
                 run = process.wait(None, program)
@@ -90,19 +90,19 @@ class Servers:
     ) -> None:
         self._stack, self._server, self._client = stack, server, client
         self._cpus, self._client_cpus = cpus, client_cpus
-        self._processes: dict[str, tuple[Process, Place]] = {}  # by the copy's name
+        self._processes: dict[str, tuple[Process, Spot]] = {}  # by the copy's name
 
     def warm_up(self, copy: Copy) -> Run:
         server = copy.command or self._server
         names = placeholders_in(server)
-        place = self._stack.enter_context(closing(Place(names)))
-        words = place.fill(server)
+        spot = self._stack.enter_context(closing(Spot(names)))
+        words = spot.fill(server)
         command = words if copy.command else find_program(words).command
         with under(copy, server[0]):
             process = Process(command, copy.environment(), self._cpus)
-        self._processes[copy.name] = self._stack.enter_context(closing(process)), place
+        self._processes[copy.name] = self._stack.enter_context(closing(process)), spot
         deadline, run = time.monotonic() + PATIENCE, None
-        while not place.accepts(names):
+        while not spot.accepts(names):
             self._wait_a_little(copy, deadline)
         while run is None:
             try:
@@ -126,8 +126,8 @@ class Servers:
         time.sleep(0.02)
 
     def run(self, copy: Copy, limit: float | None) -> Run:
-        _, place = self._processes[copy.name]
-        command, environment = place.fill(self._client), Copy("client").environment()
+        _, spot = self._processes[copy.name]
+        command, environment = spot.fill(self._client), Copy("client").environment()
         try:
             with under(copy, command[0]):
                 client = Process(command, environment, self._client_cpus, keep_output=True)

@@ -27,7 +27,7 @@ from .copies import (
     with_offers,
 )
 from .options import DEFAULT_LIBRARY, PROGRAM
-from .places import check_placeholders
+from .placeholders import check_placeholders
 from .rounds import CPU, LEAST_ROUNDS, NARROW, PATTERN, Goal, Rounds, measure, parse_metric
 from .run_words import Setting, progress, report, rounds_progress
 from .runners import Commands, Servers, under
@@ -46,7 +46,7 @@ def _built_library() -> str:
 
 
 def _setting(arguments: argparse.Namespace) -> Setting:
-    """Raises BadInput."""
+    """Raises BadInput, Failure and OSError."""
     metric = parse_metric(arguments.metric, arguments.larger_is_better)
     client = None
     if arguments.client is not None:
@@ -56,7 +56,7 @@ def _setting(arguments: argparse.Namespace) -> Setting:
     check_placeholders([*arguments.command, *(client or [])], client is not None)
     if arguments.against is not None:
         copies = two_builds(arguments.against, arguments.command)
-        check_placeholders(copies[0].command or (), has_client=True)
+        check_placeholders(copies[0].command or (), client is not None)
     else:
         named = arguments.copies.split(",") if arguments.copies else [_built_library()]
         copies = parse_copies(named, may_be_libc=arguments.tunables)
@@ -138,10 +138,10 @@ def prove_by_runs(arguments: argparse.Namespace) -> int:
         shown()
         raise
     code = shown()
-    if len(rounds.blocks) < LEAST_ROUNDS:
+    if len(rounds.done) < LEAST_ROUNDS:
         tell(
             PROGRAM,
-            f"the time was spent after {len(rounds.blocks)} of at least {LEAST_ROUNDS} rounds: "
+            f"the time was spent after {len(rounds.done)} of at least {LEAST_ROUNDS} rounds: "
             "give more --time-budget, or a shorter command",
         )
     return code

@@ -21,13 +21,7 @@ from ..ending import FAILS, sandbox_words, signal_name
 from .descendants import Pace, used_by
 from .kernel import Used
 
-_SENT_ON = (
-    signal.SIGINT,
-    signal.SIGQUIT,
-    signal.SIGTERM,
-    signal.SIGHUP,
-    signal.SIGUSR1,
-)
+_SENT_ON = (signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1)
 _TAKEN = (*_SENT_ON, signal.SIGUSR2, signal.SIGCHLD)
 _TURN = 0.02  # seconds between two looks for new files
 
@@ -68,7 +62,7 @@ def environment_with(library: Path, folder: Path) -> dict[str, str]:
     return {**os.environ, **forgiving(), **ours}
 
 
-def _adopt_orphans(do: bool) -> None:
+def adopt_orphans(do: bool) -> None:
     """`do`: from now on descendants become this process's children when their parent ends."""
     ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, int(do), 0, 0, 0)
 
@@ -88,7 +82,7 @@ class Running:
         # By process id, the name that each of these had in the end, and its own CPU seconds.
         self.waited_for: dict[int, tuple[str, float]] = {}
         self.name = program.name[:15]  # as the kernel names it: 15 bytes
-        _adopt_orphans(True)
+        adopt_orphans(True)
         try:
             self.pid = os.posix_spawn(
                 program,
@@ -108,7 +102,7 @@ class Running:
         self._restore()
 
     def _restore(self) -> None:
-        _adopt_orphans(False)
+        adopt_orphans(False)
         while signal.sigtimedwait(_TAKEN, 0) is not None:
             pass
         signal.pthread_sigmask(signal.SIG_SETMASK, self._mask)

@@ -17,9 +17,9 @@ SHORT = 0.3  # seconds of CPU time of a process: some hundred periods
 
 @dataclass(frozen=True)
 class Block:
-    """Calls in a row that went one way. `seconds`: up to eight intervals, each from a call's start
-    to the next one's. `sizes`: the calls' sizes as multiples of the place's least size.
-    `calls`: the block stands for so many."""
+    """Calls that went one way, in a row or in one period. `seconds`: up to eight intervals, each
+    from a call's start to the next one's. `sizes`: the calls' sizes as multiples of the place's
+    least size. `calls`: the block stands for so many."""
 
     way: str
     seconds: Sequence[float]
@@ -47,7 +47,7 @@ class Pair(NamedTuple):
 
 @dataclass(frozen=True, order=True)
 class Place:
-    """Calls of one function from one place in the code, of sizes from `least`, below twice that.
+    """Calls of one function from one return address, of sizes from `least`, below twice that.
     `least` is 0 for calls that are too small to be tried one by one, or have no place of their
     own. `file_name`: the file's name for users. The command's program has the name that the user
     gave, which may be a link's. Empty: as `module`."""
@@ -72,7 +72,7 @@ class Seen:
     short_calls: int = 0  # of all, in processes that are too short for periods
     copied: int = 0  # bytes of all calls but sets
     left: set[str] = field(default_factory=set)  # ways that were plainly slower, and left
-    # Each has a block of every way, in time's order: the place changed its way by itself.
+    # Each has a block of every way that had not left, in time's order. They have no order.
     cycles: list[Sequence[Block]] = field(default_factory=list)
     # By pair of periods: blocks of the time in which all places went one way together.
     together: dict[Pair, list[Block]] = field(default_factory=dict)
@@ -95,10 +95,11 @@ class Seen:
 
 @dataclass(frozen=True)
 class Lived:
-    """A process. `kind`: the same for processes of one program; 0: not known, as in operation.
-    `way`: it took this one as a whole; None: it did not. `cpu_since_start`: its CPU time from the
-    trial's start to its end; None: not noted. `noted_short`: its library noted that it was too
-    short, that its periods were, or that only its places were tried."""
+    """A process. `kind`: the same for those of one program, or for the children forked from them;
+    0: not known, as in operation. `way`: it took this one as a whole; None: it did not.
+    `cpu_since_start`: its CPU time from the trial's start to its end; None: not noted.
+    `noted_short`: its library noted that it was too short, that its periods were, or that only its
+    places were tried."""
 
     name: str  # as of its pairs of periods
     kind: int

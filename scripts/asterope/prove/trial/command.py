@@ -37,7 +37,7 @@ from ...render import Asks, render_routine
 from .. import programs
 from ..copies import LIBC, Copy
 from ..options import PROGRAM
-from ..places import check_placeholders
+from ..placeholders import check_placeholders
 from ..run_words import progress
 from ..runners import Commands
 from .report import names_in, report, write_map
@@ -77,7 +77,7 @@ def prove_by_trial(arguments: argparse.Namespace) -> int:
         return report(trial, arguments.command, arguments, seconds, preload, judged)
 
     try:
-        trial.measure(progress)
+        trial.stopped_by = trial.measure(progress)
         if arguments.name is not None and trial.observed.places:
             progress()
             try:
@@ -88,7 +88,7 @@ def prove_by_trial(arguments: argparse.Namespace) -> int:
             except BaseException:
                 _drop_map(arguments.name)
                 raise
-            gain = judged and judged.found().map_gain
+            gain = judged and judged.found().gain_over_routine
             if gain and gain.high < 0:
                 _drop_map(arguments.name)
     except (KeyboardInterrupt, Failure) as error:
@@ -99,9 +99,9 @@ def prove_by_trial(arguments: argparse.Namespace) -> int:
         if not is_failure:
             raise
         progress()
-        also, alone = "", Commands(trial.program.command, "", trial.cpus, False)
+        also, plain = "", Commands(trial.program.command, "", trial.cpus, False)
         try:
-            alone.run(Copy(LIBC), trial.seconds)
+            plain.run(Copy(LIBC), trial.seconds)
         except Failure:
             also = ", as it does without the trial"
         raise Failure(f"{one_line(arguments.command[0])} {error}{also}") from None

@@ -33,10 +33,9 @@ _THREADS_AT = RAW_BYTES + 4096 + _PAGES * _PAGE.size
 _ROOM = 4096 - _THREADS * _THREAD_BYTES % 4096
 _BLOCKS_AT = _THREADS_AT + _THREADS * _THREAD_BYTES + _ROOM
 
-_FLAGS = (
-    *(blocks.FULL, blocks.PLACES_FULL, blocks.NO_COUNTER, blocks.NO_WAY, blocks.THREADS_FULL),
-)
-_NO_PLACE = ("copies without a place of their own", "small copies")  # a thread's first places
+_FLAGS = [blocks.FULL, blocks.PLACES_FULL, blocks.NO_COUNTER, blocks.NO_WAY, blocks.THREADS_FULL]
+# The functions of a thread's first places, which are not places in the code.
+_NO_PLACE = ("copies without a place of their own", "small copies")
 _TOGETHER = 2  # a page of periods in which all places go one way together
 _ALL = 0xFFFF  # of a block: the thread in this period
 
@@ -150,21 +149,21 @@ class _Reader:
         return _Row(seen, ways, cycles)
 
     def _blocks(self, page: int) -> Iterator[tuple[int, int, Block | Spent] | None]:
-        """Yields group, place and block; None for a block that has not begun. A thread's own time
-        has the place _ALL."""
+        """Yields the number of its cycle or period, its place, and the block; None for a block that
+        has not begun. A thread's own time has the place _ALL."""
         at = _BLOCKS_AT + page * _PAGE_BLOCKS * _BLOCK.size
         for fields in self._records(_BLOCK, at, _PAGE_BLOCKS):
-            group, gap, calls, place, way, kept = fields[:6]
+            number, gap, intervals, place, way, kept = fields[:6]
             if not kept or kept > 8 or not gap or way >= len(self.ways):
                 yield None
             elif place == _ALL:
                 seconds = (fields[6] | fields[7] << 32) * 1e-9
                 within = (fields[8] | fields[9] << 32) * self.tick
-                yield group, place, Spent(self.ways[way], seconds, within)
+                yield number, place, Spent(self.ways[way], seconds, within)
             else:
                 times = [ticks * self.tick / gap for ticks in fields[6 : 6 + kept]]
                 sizes = [1 + part / 65535 for part in fields[14 : 14 + kept]]
-                yield group, place, Block(self.ways[way], times, sizes, calls * gap, gap)
+                yield number, place, Block(self.ways[way], times, sizes, intervals * gap, gap)
 
     def _read_together(self, page: int, rows: Sequence[_Row]) -> None:
         for period, place, block in filter(None, self._blocks(page)):
@@ -184,10 +183,10 @@ class _Reader:
         for first in range(0, _PAGE_BLOCKS - count + 1, count):
             cycle = [one for one in found[first : first + count] if one is not None]
             # the newest ones took part; others are left over from an earlier cycle
-            newest = max((group for group, _, _ in cycle), default=0)
-            blocks_now = {block.way: block for group, _, block in cycle if group == newest}
-            is_whole = newest != running % (1 << 32)
-            if is_whole and {LIBC, ROUTINE} <= set(blocks_now):
+            newest = max((number for number, _, _ in cycle), default=0)
+            blocks_now = {block.way: block for number, _, block in cycle if number == newest}
+            is_complete = newest != running % (1 << 32)
+            if is_complete and {LIBC, ROUTINE} <= set(blocks_now):
                 seen.cycles.append(list(blocks_now.values()))
 
 

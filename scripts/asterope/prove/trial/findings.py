@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from . import blocks, pairs, statistics
@@ -17,14 +17,16 @@ _UNCOUNTED = {blocks.NO_WAY, blocks.THREADS_FULL, blocks.UNSEEN}
 MATTERS = 0.01
 MOST_UNJUDGED = 0.1  # of the CPU time: above it, nothing is said of the whole program
 SAME = 0.01  # a smaller difference is not noticed
-KNOWN = 0.01
+NARROW = 0.01  # no more of the trial is needed for what is known so closely
 # With these chances, luck may make a way seem better than the routine, or the routine faster or
 # slower than libc: at one place, and at any of the places. The stricter one decides.
 _BY_LUCK, _ANY_BY_LUCK = 0.01, 0.05
 FEW = 30  # cycles
 _DOUBTED = 2.0  # where libc differs from itself, a way has to differ so many times as much
-_MUCH_MORE = 10  # times the time of a trial
+_MUCH_MORE = 10  # a place that needs so many times the trial is not told by a longer one
 _MOST_MEANS = 500  # of a place: enough to see whether they have two modes
+
+Shares = Mapping[str, float]  # of the CPU time, by way
 
 
 @dataclass(frozen=True)
@@ -45,7 +47,7 @@ class PlaceFound:
     steady: bool = True  # False: libc differs from itself here, and only far more is sure
     trimmed: bool = True  # False: some way had more of the longest intervals than its share
     left_early: Sequence[str] = ()  # ways that were plainly slower: few calls took them
-    surely: int = 0  # 1: faster under the routine than under libc, among all places; -1: slower
+    surely: int = 0  # 1: faster under the routine, sure even if all places are judged; -1: slower
     drifts: Sequence[str] = ()  # ways whose effect changes with the number of calls in a row
     means: Sequence[float] = ()  # seconds of a call under the routine, in some of the blocks
     takes: float | None = None  # part of the CPU time that its calls take themselves, at most
@@ -67,8 +69,8 @@ class PlaceFound:
 
     @property
     def is_shown(self) -> bool:
-        """Whether tables and pictures have it. They leave out places with few calls, of which
-        nothing is known, and places that bring little."""
+        """Whether tables and pictures have it. They leave out places that were tried too seldom or
+        do not matter, unless another way or the routine surely makes a difference there."""
         brings = self.gained is None or abs(self.gained.value) >= statistics.LITTLE
         has_other = self.matters and self.best not in (None, ROUTINE)
         sure = self.possible and (has_other or (self.surely != 0 and brings))
@@ -79,9 +81,9 @@ class PlaceFound:
         """Whether its own ratio or the program's gain there is known to 1 %. Small copies are
         judged only all together."""
         of_routine = self.ratios.get(ROUTINE)
-        if not self.place.is_own or (of_routine is not None and of_routine.within(KNOWN)):
+        if not self.place.is_own or (of_routine is not None and of_routine.within(NARROW)):
             return True
-        return self.gained is not None and self.gained.high - self.gained.low <= 2 * KNOWN
+        return self.gained is not None and self.gained.high - self.gained.low <= 2 * NARROW
 
 
 @dataclass(frozen=True)
@@ -89,12 +91,12 @@ class Found:
     gain: Estimate | None = None  # of the whole program by CPU time: 0.1 for 10 % faster
     places: Sequence[PlaceFound] = ()  # those that bring most come first
     wall_gain: Estimate | None = None  # by the clock, where nothing else kept it from running
-    whole_gain: Estimate | None = None  # as gain, with the library that has a map
-    has_whole: bool = False
+    map_gain: Estimate | None = None  # as gain, with the library that has a map
+    has_map: bool = False
     unjudged: float = 0.0  # part of the CPU time in calls as long as periods, or seen by no pair
     short: float = 0.0  # part of it in processes that are too short, and too few
     possible: Possible | None = None  # the bounds of all gains; None: not measured
-    all_seen: bool = True  # False: some processes ran without the library
+    all_seen: bool = True  # False: most CPU time was in processes without the library
     restricted: float = 0.0  # part of all in processes that restricted their system calls
     untimed: int = 0  # processes that were not tried, for an unknown time
     uncounted: bool = False  # whether copies were not counted, for an unknown time
@@ -106,7 +108,7 @@ class Found:
 
     @property
     def deciding(self) -> Estimate | None:
-        return self.whole_gain if self.has_whole else self.gain
+        return self.map_gain if self.has_map else self.gain
 
     def _holds(self, gain: Estimate | None) -> bool:
         return gain is None or self.possible is None or self.possible.holds(gain)
@@ -187,16 +189,16 @@ class Found:
     @property
     def is_known(self) -> bool:
         """Whether more of the trial would tell no more."""
-        gains = [self.gain, self.whole_gain] if self.has_whole else [self.gain]
-        is_wide = any(one is None or one.high - one.low > 2 * KNOWN for one in gains)
+        gains = [self.gain, self.map_gain] if self.has_map else [self.gain]
+        is_wide = any(one is None or one.high - one.low > 2 * NARROW for one in gains)
         if is_wide or not self.is_told:
             return False
-        return self.has_whole or all(one.is_known for one in self.places if one.matters)
+        return self.has_map or all(one.is_known for one in self.places if one.matters)
 
     @property
-    def map_gain(self) -> Estimate | None:
+    def gain_over_routine(self) -> Estimate | None:
         """How much faster the program is with the map than with the routine alone."""
-        one, other = self.whole_gain, self.gain
+        one, other = self.map_gain, self.gain
         if one is None or other is None:
             return None
         times = (1 + one.value) / (1 + other.value)
@@ -219,13 +221,13 @@ def _one_end(gain: float) -> str:
     return f"{100 * abs(gain):.1f} % {'slower' if gain < 0 else 'faster'}"
 
 
-def findings(observed: Observed, ways: Sequence[str], whole: str | None = None) -> Found:
-    """`ways`: libc, libc again, the routine and others. `whole`: a way that all places take
+def findings(observed: Observed, ways: Sequence[str], map_way: str | None = None) -> Found:
+    """`ways`: libc, libc again, the routine and others. `map_way`: the one that all places take
     only together."""
     all_cells = {place: _cells(seen.cycles) for place, seen in observed.places.items()}
     explored = sum(_explored(seen, all_cells[place][1]) for place, seen in observed.places.items())
     seconds = max(0.0, observed.cpu_seconds - explored)
-    parts = _parts(observed, whole)
+    parts = _parts(observed, map_way)
     by_chance = pairs.chance_of_short(observed)
     seconds -= by_chance
     uncounted = bool(observed.limits & _UNCOUNTED)
@@ -244,31 +246,14 @@ def findings(observed: Observed, ways: Sequence[str], whole: str | None = None) 
     levels, long = pairs.levels_of(observed)
     lived = sum(one.seconds for one in observed.lived) or observed.cpu_seconds
     of_copying = seconds - max(0.0, observed.cpu_seconds - lived) - long
-    alike = _alike(observed, parts, whole, explored)
-    of_ways = {
-        way: (pairs.phases_of(observed, way, levels), pairs.of_short(observed, way))
-        for way in parts
-    }
-    together: dict[str, pairs.Saved | None] = {}
-    for way in [*parts] * len(parts):  # again if there are two, as each asks for the other's ratio
-        (found, few), (whole_processes, unknown) = of_ways[way]
-        fewest = pairs.FEWEST if found else pairs.FEWEST_PROCESSES
-        more = 1 + sum(
-            one.more_by_libc(parts[other], alike[other])
-            for other, one in together.items()
-            if one and other != way
-        )
-        all_phases, copying = [*found, *whole_processes], (of_copying - unknown) * more
-        own = parts[way] / more, alike[way] / more
-        together[way] = pairs.saved(all_phases, copying, *own, few, fewest)
-        if together[way] is None:  # too few pairs in all: more processes would make more
-            unknown = pairs.seconds_of_short(observed)
+    alike = _alike(observed, parts, map_way, explored)
+    together, unknown = _together(observed, levels, parts, alike, of_copying)
 
     def gain_of(way: str, seconds: float) -> Estimate | None:
         """Adds the time that the program's other way (map or routine) has saved, as if libc had run
         then. The time that was not judged may save nothing, or as much as the rest."""
-        others = [other for other, found in together.items() if found and other != way]
-        seconds += sum(together[other].part * together[other].seconds for other in others)
+        others = [saved for other, saved in together.items() if saved and other != way]
+        seconds += sum(saved.part * saved.seconds for saved in others)
         either = (pairs.gain(together[way], seconds - one) for one in (0.0, long + unknown))
         known = [one for one in either if one is not None]
         if not known:
@@ -291,8 +276,8 @@ def findings(observed: Observed, ways: Sequence[str], whole: str | None = None) 
         gain_of(ROUTINE, seconds),
         places,
         wall_gain=gain_of(ROUTINE, observed.wall_seconds - explored - by_chance),
-        whole_gain=None if whole is None else gain_of(whole, seconds),
-        has_whole=whole is not None,
+        map_gain=None if map_way is None else gain_of(map_way, seconds),
+        has_map=map_way is not None,
         unjudged=unjudged,
         short=short,
         possible=possible.get(None),
@@ -304,43 +289,67 @@ def findings(observed: Observed, ways: Sequence[str], whole: str | None = None) 
     if found.possible is None or not found.is_possible:
         return found  # an impossible gain is not cut, as no verdict uses it
     ends = found.possible.gain
-    gains = {"gain": found.gain, "whole_gain": found.whole_gain, "wall_gain": found.wall_gain}
+    gains = {"gain": found.gain, "map_gain": found.map_gain, "wall_gain": found.wall_gain}
     if found.is_negligible:  # then a gain that is not known counts as 0
         known = Estimate(0.0, *ends)
-        whole_gain = (found.whole_gain or known) if found.has_whole else None
-        gains = {"gain": found.gain or known, "whole_gain": whole_gain, "wall_gain": None}
+        map_gain = (found.map_gain or known) if found.has_map else None
+        gains = {"gain": found.gain or known, "map_gain": map_gain, "wall_gain": None}
     return replace(found, **{name: one and one.clipped(*ends) for name, one in gains.items()})
 
 
-def _parts(observed: Observed, whole: str | None) -> dict[str, float]:
-    """Returns shares of the CPU time under the routine and the whole, by way; the rest is libc's.
-    In some pairs all places go together: by libc in one period, by the routine or the whole in the
-    other. These are half of the pairs, or seven of eight if a whole is judged outside operation. In
+def _parts(observed: Observed, map_way: str | None) -> Shares:
+    """Returns shares of the CPU time under the routine and the map, by way; the rest is libc's. In
+    some pairs all places go together: by libc in one period, by the routine or the map in the
+    other. These are half of the pairs, or seven of eight if a map is judged outside operation. In
     the others each place counts half for libc, half for the routine, see _explored(). So does a
     process that took one way, see pairs.chance_of_short()."""
     seconds = max(observed.cpu_seconds, 1e-9)
     easy = observed.easy_libcs + observed.easy_others
     tried = 1 - easy / seconds
-    if whole is None:
+    if map_way is None:
         return {ROUTINE: tried / 2 + observed.easy_others / seconds}
     of_one_way = sum(one.seconds for one in observed.lived if one.way is not None)
-    of_whole = max(0.0, tried - of_one_way / seconds) * (1 / 8 if easy else 7 / 32)
-    return {ROUTINE: tried / 2 - of_whole, whole: of_whole + observed.easy_others / seconds}
+    of_map = max(0.0, tried - of_one_way / seconds) * (1 / 8 if easy else 7 / 32)
+    return {ROUTINE: tried / 2 - of_map, map_way: of_map + observed.easy_others / seconds}
 
 
-def _alike(
-    observed: Observed, ways: Iterable[str], whole: str | None, explored: float
-) -> dict[str, float]:
+def _alike(observed: Observed, ways: Shares, map_way: str | None, explored: float) -> Shares:
     """By way, the share of the CPU time in which libc and this way did equally much of the work.
     For the routine, places change their ways by themselves then, or processes are short. See
-    pairs.chance_of_short(). The whole has no such time."""
+    pairs.chance_of_short(). The map has no such time."""
     seconds = observed.cpu_seconds
     short = pairs.seconds_of_short(observed)
     easy = observed.easy_libcs + observed.easy_others
     periods = max(0.0, seconds - easy - short)
-    by_place = max(0.0, periods * (1 / 2 if whole is None or easy else 1 / 8) - explored)
+    by_place = max(0.0, periods * (1 / 2 if map_way is None or easy else 1 / 8) - explored)
     alike = min(1.0, (short + by_place) / max(1e-9, seconds - explored))
-    return {way: alike * (way != whole) for way in ways}
+    return {way: alike * (way != map_way) for way in ways}
+
+
+def _together(
+    observed: Observed, levels: Mapping[Place, float], parts: Shares, alike: Shares, seconds: float
+) -> tuple[dict[str, pairs.Saved | None], float]:
+    """Returns the savings by way, from pairs of periods and of short processes. Second, the CPU
+    time of short processes that have too few pairs of the last way, which decides. `seconds`: of
+    all processes that copy."""
+    of_ways = {
+        way: (pairs.phases_of(observed, way, levels), pairs.of_short(observed, way))
+        for way in parts
+    }
+    found: dict[str, pairs.Saved | None] = {}
+    for way in [*parts] * len(parts):  # again if there are two, as each asks for the other's ratio
+        (phases, few), (of_short, unknown) = of_ways[way]
+        fewest = pairs.FEWEST if phases else pairs.FEWEST_PROCESSES
+        more = 1 + sum(
+            one.more_by_libc(parts[other], alike[other])
+            for other, one in found.items()
+            if one and other != way
+        )
+        own = (seconds - unknown) * more, parts[way] / more, alike[way] / more
+        found[way] = pairs.saved([*phases, *of_short], *own, few, fewest)
+        if found[way] is None:  # too few pairs in all: more processes would make more
+            unknown = pairs.seconds_of_short(observed)
+    return found, unknown
 
 
 def _cells(cycles: Sequence[Sequence[Block]]) -> tuple[Trimming, Cells]:
@@ -353,9 +362,9 @@ def _explored(seen: Seen, cells: Cells) -> float:
     cells = [one for one in cells if LIBC in one and ROUTINE in one]
     if not cells:
         return 0.0
-    alone = sum(one[LIBC].seconds + one[ROUTINE].seconds for one in cells) / (2 * len(cells))
+    of_two = sum(one[LIBC].seconds + one[ROUTINE].seconds for one in cells) / (2 * len(cells))
     every = [cell.seconds for one in cells for cell in one.values()]
-    return seen.own_calls * (sum(every) / len(every) - alone)
+    return seen.own_calls * (sum(every) / len(every) - of_two)
 
 
 def _of_place(
@@ -450,7 +459,7 @@ def _drifting(cycles: Sequence[Sequence[Block]], trim: Trimming, ways: Sequence[
     found = []
     for way in ways:
         first, then = ratio(early, LIBC, way), ratio(late, LIBC, way)
-        changes = first and then and abs(first.value / then.value - 1) > KNOWN
+        changes = first and then and abs(first.value / then.value - 1) > NARROW
         if changes and statistics.differs(first, then):
             found.append(way)
     return found

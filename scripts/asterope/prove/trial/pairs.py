@@ -56,11 +56,10 @@ Phase = tuple[Pairs, float]
 def phases(
     pairs: Pairs, shares: Mapping[Pair, Mapping[Place, float]], usual: Mapping[Place, float]
 ) -> tuple[list[Phase], float]:
-    """Returns groups of pairs in which the program copied mostly at one place. A phase's weight is
-    the usual time of its calls in the whole program, since its number of pairs is luck. Also
-    returns the part of that time in groups too small for a phase; the last phase holds
-    these. `shares`: by pair and place, the usual time of the calls. `usual`: by
-    place, that of the whole program."""
+    """Groups the pairs by the place that copied most. Groups too small for a phase share the last
+    one; second, their part of the time. A phase's weight is the usual time of its calls in the
+    whole program, since its number of pairs is luck. `shares`: by pair and place, the usual time of
+    the calls. `usual`: by place, that of the whole program."""
     groups: dict[Place, list[Pair]] = {}
     sums = Counter[Place]()
     for pair in pairs:
@@ -78,11 +77,11 @@ def phases(
     ranked = sorted(groups.values(), key=len, reverse=True)
     own = [group for group in ranked if len(group) >= FEWEST_OF_PHASE]
     rest = [pair for group in ranked[len(own) :] for pair in group]
-    whole = time_of(pairs) or 1.0
-    few = time_of(rest) / whole
+    total = time_of(pairs) or 1.0
+    few = time_of(rest) / total
     if own and len(rest) < FEWEST_OF_PHASE:
         rest += own.pop()
-    scale = sum(usual.values()) / whole
+    scale = sum(usual.values()) / total
     found = [({pair: pairs[pair] for pair in g}, time_of(g) * scale) for g in [*own, rest]]
     return found, few
 
@@ -149,8 +148,8 @@ def phases_of(
         if all(one.seconds > 0 and one.usual > 0 for one in both):
             pairs[pair] = (both[0], both[1])
     calls = _calls_that_count(observed)
-    whole = {place: calls[place] * level for place, level in levels.items()}
-    return phases(pairs, shares, whole) if pairs else ([], 0.0)
+    of_program = {place: calls[place] * level for place, level in levels.items()}
+    return phases(pairs, shares, of_program) if pairs else ([], 0.0)
 
 
 def _calls_that_count(observed: Observed) -> dict[Place, float]:
@@ -169,10 +168,10 @@ def _calls_that_count(observed: Observed) -> dict[Place, float]:
 
 @dataclass(frozen=True)
 class Saved:
-    """`seconds`: the second way saves them in the whole program, if it does all of the work.
-    `ratio`: libc's time over the way's. `part`: the part of the work that the second way did.
-    `few`: the part of the saving that may be different, see phases(). `times`: so many times as
-    much may be saved. `errors`: by pair of periods, its part of the error."""
+    """`seconds`: libc's time for all of the work, less the second way's time for it. `ratio`:
+    libc's time over the way's. `part`: the part of the work that the second way did. `few`: the
+    part of the saving that may be different, see phases(). `times`: so many times as much may be
+    saved. `errors`: by pair of periods, its part of the error."""
 
     seconds: float
     ratio: float
@@ -196,7 +195,7 @@ def saved(
     fewest: int,
 ) -> Saved | None:
     """`seconds`: the CPU time of all threads of processes that copy, `part` of it under the second
-    way. In the part `alike` of it, each way did half of the work. `few`: see phases(). None if
+    way. `alike`: the part of it in which the ways did equally much. `few`: see phases(). None if
     there are fewer than `fewest` pairs."""
     pairs = {pair: both for own, _ in phases for pair, both in own.items()}
     if len(pairs) < fewest:
@@ -231,7 +230,6 @@ def _of_phase(
 ) -> tuple[float, float, float, dict[Pair, float]]:
     """Returns four figures: the seconds of its calls in the whole program; the seconds saved; the
     factor from a pair's seconds to these; by pair, its part of their error."""
-    # Both periods of a pair share a level, as the program does the same work in both.
     weights, differences = {}, {}
     # alike for both ways, as a slower one has fewer calls in a period
     calls = {pair: _in_both(*both) for pair, both in pairs.items()}
@@ -241,18 +239,18 @@ def _of_phase(
     }
     times = _weighted_median((second / first, calls[p]) for p, (first, second) in rates.items())
     for pair, (first, second) in rates.items():
-        level = (first + second) / 2
+        level = (first + second) / 2  # of both periods, as the program does the same work in them
         differences[pair] = (first - second) / level
         # the time of both; less if one was held up for long between two calls
         likely = min(first * (1 + times), second * (1 + 1 / times)) / 2
         weights[pair] = calls[pair] * min(level, _HELD_UP * likely)
     differences, cut = _clipped(differences, weights)
-    whole = sum(weights.values())
-    difference = sum(weights[pair] * differences[pair] for pair in weights) / whole
-    of_threads = usual * whole / sum(calls.values())
-    scale = of_threads / (whole - cut)  # as of Huber's estimator (1964)
+    total = sum(weights.values())
+    difference = sum(weights[pair] * differences[pair] for pair in weights) / total
+    of_threads = usual * total / sum(calls.values())
+    scale = of_threads / (total - cut)  # as of Huber's estimator (1964)
     errors = {  # the change without the pair: a heavy one has pulled the mean to itself
-        pair: scale * weight * (differences[pair] - difference) / (1 - weight / whole)
+        pair: scale * weight * (differences[pair] - difference) / (1 - weight / total)
         for pair, weight in weights.items()
     }
     return of_threads, of_threads * difference, scale, errors
@@ -382,8 +380,8 @@ def of_short(observed: Observed, way: str) -> tuple[list[Phase], float]:
 
 
 def chance_of_short(observed: Observed) -> float:
-    """The seconds that short processes took beyond those of libc and the routine, if each had half
-    of them. A process's way is drawn, so one may have more; and a map's library has some, too."""
+    """The seconds that short processes took beyond an even draw of libc and the routine. Ways are
+    drawn, so one has more of them by luck; and a map's library has some, too."""
     found = 0.0
     for short in _by_kind(observed):
         took = [[_since(one) for one in short if one.way == way] for way in (LIBC, ROUTINE)]
@@ -413,7 +411,7 @@ def _pairs(lived: Iterable[Lived], way: str) -> dict[Pair, tuple[Period, Period]
     took = [[_since(one) for one in ended if (one.way == LIBC) == is_libcs] for is_libcs in (0, 1)]
     if not all(took):
         return {}
-    # The median would not do: it is one way's or the other's.
+    # A median of both ways would be a value of one of them.
     usual = fmean(map(fmean, took))
     waiting: list[Lived] = []
     pairs = {}

@@ -49,10 +49,10 @@ def report(
     preload: Path,
     judged: Tried | None = None,
 ) -> int:
-    """Returns the exit code. `preload`: the library to have afterwards. `judged`: its trial, if
-    it has a map of places. Raises Failure if nothing was seen."""
+    """Returns the exit code. `preload`: the library to have afterwards. `judged`: its trial, if it
+    has a map of places. Raises Failure if the trial was hindered, or a file cannot be written."""
     found, last = tried.found(), (judged or tried).found()
-    whole = last if last.has_whole else None
+    of_map = last if last.has_map else None
     names = names_in(tried)
     sites = [(place.module, place.offset) for place in names]
     apart = dict(zip(names, told_apart(sites, list(names.values()))))
@@ -65,7 +65,7 @@ def report(
         unseen = trial_words.GIVE_LOAD if observed.is_idle else trial_words.MORE_TIME
     before, after, doubts = [f"Not judged: {why}." if why else nothing], [], []
     if observed.places and not why:
-        before = trial_words.before_table(found, whole, observed)
+        before = trial_words.before_table(found, of_map, observed)
         after = trial_words.after_table(found, apart)
         doubts = trial_words.doubts(observed, command, tried.is_endless)
         doubts += [f"Note: {one}." for one in own]
@@ -79,7 +79,7 @@ def report(
             path = Path(arguments.write)
             notes, has_places = write_map(tried, found, names, command, path)
             mapped = path if has_places and judged is None else None
-        elif not whole:
+        elif not of_map:
             notes = trial_words.other_ways(wanted(tried, found))
     except Failure as error:
         unwritten = error
@@ -90,8 +90,9 @@ def report(
         shown = [*before, *(["", *table] if table else []), "", *doubts, *notes]
         if tried.stopped_by != "failure":
             is_over = tried.stopped_by == TIME
-            about = (last, observed, command, preload, mapped, is_over, unseen)
-            shown.append(trial_words.what_to_do(*about))
+            shown.append(
+                trial_words.what_to_do(last, observed, command, preload, mapped, is_over, unseen)
+            )
         show("\n".join(shown))
     else:
         show(nothing)
@@ -209,7 +210,7 @@ def document(
         "short": round(found.short, 6),
         "restricted": round(found.restricted, 6),
         "possible": possible,
-        "map_gain": last.whole_gain,
+        "map_gain": last.map_gain,
         "places": [of_place(one) for one in found.places],
     }
     return json.dumps(whole, indent=1, allow_nan=False, default=asdict) + "\n"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 import tempfile
 import time
 from collections.abc import Callable, Collection, Sequence
@@ -19,7 +18,7 @@ from ...record.pool import own_cpu_seconds
 from ...record.raw import RawError, left_files, read_process
 from ...record.recorder import admit_other_users, closed_to_others, place_for_files
 from ...scratch_folder import scratch_folder
-from ..places import filled
+from ..placeholders import filled
 from ..processes import Process, outlived_words
 from .blocks import CLOSED, FULL, LIMITS, NO_COUNTER, NO_WAY, QUIET, UNSEEN, Observed
 from .file import TrialError, read_trial
@@ -28,9 +27,8 @@ from .ways import Way, environment, names_of
 
 _TURN = 0.02  # seconds between two checks for the command's end
 _PATIENCE = 3.0  # seconds that it has to end after SIGTERM
-# Seconds of CPU time. A process takes the first before it loads the library, and after it has noted
-# its time. Less unseen time than the second is not worth a word.
-_UNNOTED, _LEAST_UNSEEN = 0.002, 0.01
+_UNNOTED = 0.002  # seconds of CPU time of a process, before it loads the library and at its end
+_LEAST_UNSEEN = 0.01  # seconds of CPU time: less of them is not worth a word
 _HOPELESS = 50  # runs: if nothing is known after these, the trial ends
 _BETWEEN = 3  # the next look comes after this many times the seconds of the last one
 KNOWN, TIME, ENDED, MERGED = "known", "time", "ended", "merge"
@@ -57,9 +55,9 @@ class Tried:
 
     def found(self) -> Found:
         if self._found is None:
-            whole = next((way.name for way in self.ways if way.is_whole), None)
-            names = [name for name in self.names if name != whole]
-            self._found = findings(self.observed, names, whole)
+            map_way = next((way.name for way in self.ways if way.is_whole), None)
+            names = [name for name in self.names if name != map_way]
+            self._found = findings(self.observed, names, map_way)
         return self._found
 
     def read(
@@ -67,7 +65,7 @@ class Tried:
     ) -> None:
         """Adds the data that the processes left there. In operation a process's time counts from
         its library's start: before it, asterope-prove may have used the process, and process ids
-        come again. `files`: reads these alone, and removes them."""
+        come again. `files`: reads these alone, and removes them once a clock's rate is known."""
         self._found, left = None, []
         for path in folder.glob("*.raw") if files is None else files:
             with suppress(RawError, OSError):  # one that ended before it began
@@ -120,17 +118,13 @@ class Trial(Tried):
         seconds: float,
         cpus: Collection[int] | None = None,
     ) -> None:
-        super().__init__(ways, called=program and program.called)
+        super().__init__(ways, called=program.called)
         self.program, self.recorder, self.seconds, self.cpus = program, recorder, seconds, cpus
         self._cpu_seconds = 0.0  # of the last run
         self._short: set[str] = set()  # names of files, each for a kind of short processes
 
-    def measure(self, tell: Callable[[str], None]) -> None:
-        """Raises Failure; the observations until then are kept."""
-        self.stopped_by = self._run_until(tell)
-
-    def _run_until(self, tell: Callable[[str], None]) -> str:
-        """Returns the reason to stop."""
+    def measure(self, tell: Callable[[str], None]) -> str:
+        """Returns the reason to stop. Raises Failure; the observations until then are kept."""
         began = since = time.monotonic()
         longest = looked = 0.0
         while True:
@@ -203,7 +197,7 @@ class Trial(Tried):
         while not process.has_ended():
             now = time.monotonic()
             if now > deadline:
-                _end(process)
+                process.end(_PATIENCE)
                 return False
             before, files = files, set(os.listdir(folder))
             if files - before:
@@ -219,14 +213,6 @@ class Trial(Tried):
         self._cpu_seconds = run.used.seconds
         self.observed.outlived_by.update(run.outlived_by)
         return True
-
-
-def _end(process: Process) -> None:
-    with suppress(ProcessLookupError, PermissionError):
-        os.killpg(process.pid, signal.SIGTERM)
-    deadline = time.monotonic() + _PATIENCE
-    while not process.has_ended() and time.monotonic() < deadline:
-        time.sleep(_TURN)
 
 
 def why_not(trial: Tried) -> str | None:

@@ -20,7 +20,7 @@ _BEYOND_MEASURE = 4.0  # medians
 NEGLIGIBLE, _SUSPICIOUS = 0.005, 0.001
 # The fewest cycles that give an interval: means of fewer are not yet normal.
 _FEWEST = 20
-LITTLE = 0.001  # a place that brings less gets no row, and a program's smaller gain is not told
+LITTLE = 0.001  # a smaller gain of the program is not told; one of a place does not earn it a row
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ def t_quantile(chance: float, freedom: float) -> float:
 
 # --- The longest intervals ---
 
-Group = Sequence[Block]  # a cycle: its blocks share the program's state
+Cycle = Sequence[Block]  # they share the program's state
 
 
 @dataclass(frozen=True)
@@ -77,10 +77,10 @@ class Trimming:
     is_fair: bool
     time_share: float  # of all intervals' time
 
-    def limits(self, group: Group) -> dict[str, float]:
+    def limits(self, cycle: Cycle) -> dict[str, float]:
         """By way, the longest interval that is kept, in seconds."""
-        middle, of = _middle(group), self.scales
-        return {block.way: self.limit * of.get(block.way, 1.0) * middle for block in group}
+        middle, of = _middle(cycle), self.scales
+        return {block.way: self.limit * of.get(block.way, 1.0) * middle for block in cycle}
 
 
 NO_TRIMMING = Trimming(math.inf, {}, True, 0.0)
@@ -90,12 +90,12 @@ def _middle(blocks: Iterable[Block]) -> float:
     return median([v for block in blocks for v in block.seconds]) or 1e-12
 
 
-def trimming(groups: Sequence[Group]) -> Trimming:
+def trimming(cycles: Sequence[Cycle]) -> Trimming:
     """Leaves out the longest LEFT_OUT of all intervals, and up to MOST_LEFT_OUT if more are beyond
     _BEYOND_MEASURE. An interval is measured by its cycle's usual one and by its way's. Otherwise
     slow phases would be left out, and a slower way would lose its longer half."""
-    middles = map(_middle, groups)
-    blocks = [(block, middle) for group, middle in zip(groups, middles) for block in group]
+    middles = map(_middle, cycles)
+    blocks = [(block, middle) for cycle, middle in zip(cycles, middles) for block in cycle]
     relative: dict[str, list[float]] = {}
     for block, middle in blocks:
         relative.setdefault(block.way, []).append(median(block.seconds) / middle)
@@ -112,15 +112,15 @@ def trimming(groups: Sequence[Group]) -> Trimming:
         return ranked[min(len(ranked) - 1, int(len(ranked) * part))]
 
     limit = max(quantile(1 - MOST_LEFT_OUT), min(quantile(1 - LEFT_OUT), _BEYOND_MEASURE))
-    whole = out = 0.0
+    total = out = 0.0
     for way, values, middle in scaled:
-        whole += middle * scales[way] * sum(values)
+        total += middle * scales[way] * sum(values)
         out += middle * scales[way] * sum(v for v in values if v > limit)
     excess = {
         way: _excess([values for other, values, _ in scaled if other == way], limit)
         for way in scales
     }
-    return Trimming(limit, scales, _is_fair(excess), out / whole if whole else 0.0)
+    return Trimming(limit, scales, _is_fair(excess), out / total if total else 0.0)
 
 
 def _excess(blocks: Sequence[Sequence[float]], limit: float) -> tuple[float, float]:
@@ -172,7 +172,7 @@ Cells = Sequence[Mapping[str, _Cell]]
 
 
 def cells_of(
-    cycles: Iterable[Group], trim: Trimming, part: slice = slice(None)
+    cycles: Iterable[Cycle], trim: Trimming, part: slice = slice(None)
 ) -> list[dict[str, _Cell]]:
     """`part`: of each block's intervals."""
     cells = []
@@ -190,12 +190,12 @@ def mean_of(cells: Cells, way: str) -> float | None:
 
 
 def ratio(
-    cells: Cells, slow: str, fast: str, confidence: float = 0.95, doubt: float = 0.0
+    cells: Cells, first: str, second: str, confidence: float = 0.95, doubt: float = 0.0
 ) -> Estimate | None:
     """Mean time of the first way over that of the second. Three corrections for different sizes
     compete: not any, per byte, and by the slope of time on size. The one that leaves the least
     noise counts. `doubt`: the interval is wider by that at each end, in logarithms."""
-    both = [(one[slow], one[fast]) for one in cells if slow in one and fast in one]
+    both = [(one[first], one[second]) for one in cells if first in one and second in one]
     if len(both) < _FEWEST:
         return None
     mean_size = sum(a.size + b.size for a, b in both) / (2 * len(both))

@@ -54,8 +54,8 @@ def _where_slower(found: Found) -> str:
 
 
 def sentence_of_map(found: Found) -> str:
-    """The words for the library as a whole."""
-    gain, beside = found.whole_gain, found.map_gain
+    """The words for the library that has the map."""
+    gain, beside = found.map_gain, found.gain_over_routine
     why = found.why_untold(gain)
     if gain is None or beside is None or why is not None:
         why = why or found.why_untold(None)
@@ -88,8 +88,8 @@ def clock_line(found: Found, observed: Observed) -> str:
     else:
         text += f" within {observed.wall_seconds:.2f} s"
         wall = found.wall_gain
-        is_alone = observed.threads <= observed.processes == observed.runs
-        is_told = is_alone and found.is_told and wall is not None and wall.side != 0
+        is_one_thread = observed.threads <= observed.processes == observed.runs
+        is_told = is_one_thread and found.is_told and wall is not None and wall.side != 0
         text += f"; it waited for the rest, and is {by(wall, ' by the clock')}." if is_told else "."
     if found.possible is not None:
         text += f" Copies take at most {at_most(found.possible.share)} % of it."
@@ -124,14 +124,14 @@ def table(found: Found, names: Names) -> str:
         own, *rest = _ways(one)
         start = f"{_brings(one):>15}  {_size(one.place):>9}  {count_text(one.calls):>7}"
         lines.append(f"{start}  {place_name(one.place, names):{_WIDTH}}  {own}")
-        lines += [" " * (40 + _WIDTH - 1) + line for line in rest]
+        lines += [" " * (len(start) + _WIDTH + 4) + line for line in rest]
         lines += [f"{'':17}{note}" for note in _notes(one)]
     return "\n".join(lines)
 
 
-def before_table(found: Found, whole: Found | None, observed: Observed) -> list[str]:
-    """The findings, in sentences. `whole`: the findings with the map of places."""
-    lines = [sentence_of_map(whole) if whole else "", sentence(found)]
+def before_table(found: Found, of_map: Found | None, observed: Observed) -> list[str]:
+    """The findings, in sentences. `of_map`: the findings with the map of places."""
+    lines = [sentence_of_map(of_map) if of_map else "", sentence(found)]
     return [*filter(None, [*lines, clock_line(found, observed), kernel_line(observed)])]
 
 
@@ -171,7 +171,7 @@ def _not_shown(one: PlaceFound, names: Names) -> str:
 
 
 def _sum(found: Found) -> list[str]:
-    """Says why the rows do not add up to the first line, if they do not."""
+    """Says why the rows do not add up to the program's gain, if they do not."""
     own = [one.brings for one in found.shown if one.brings is not None]
     if not own or not found.is_told or found.gain is None:
         return []
@@ -181,8 +181,8 @@ def _sum(found: Found) -> list[str]:
     if all_of_them.low <= found.gain.high and found.gain.low <= all_of_them.high:
         return []
     return [
-        f"Together these are {by(all_of_them)}. The first line, of all copies at once, is right: a "
-        "place's time ends at its next call, and leaves out its cost to others."
+        f"Together these are {by(all_of_them)}. The program's line, of all copies at once, is "
+        "right: a place's time ends at its next call, and leaves out its cost to others."
     ]
 
 

@@ -57,7 +57,7 @@ def names_of(ways: Iterable[Way]) -> list[str]:
 
 
 def ways_for(arguments: argparse.Namespace) -> list[Way]:
-    """Returns the ways, the routine first. Raises BadInput."""
+    """Returns the ways, the routine first. Raises BadInput, Failure and OSError."""
     own = None if arguments.name is None else programs.folder_of(arguments.name)
     routine = find_routine(arguments.routine, own)
     ways = [*ways_of_routine(routine), *map(parse_way, arguments.copy or ())]

@@ -46,8 +46,8 @@ def _new_folder() -> Path:
             return folder
 
 
-class Place:
-    """A folder, the path of a socket in it, and a free TCP port of the loopback. Closing the place
+class Spot:
+    """A folder, the path of a socket in it, and a free TCP port of the loopback. Closing the spot
     removes the folder."""
 
     def __init__(self, names: Collection[str] = ()) -> None:
@@ -86,5 +86,5 @@ def filled(command: Sequence[str]) -> Iterator[Sequence[str]]:
     if not placeholders_in(command):
         yield command
         return
-    with closing(Place()) as place:
-        yield place.fill(command)
+    with closing(Spot()) as spot:
+        yield spot.fill(command)
