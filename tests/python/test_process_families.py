@@ -38,17 +38,14 @@ def open_folder() -> Iterator[Path]:
         yield Path(folder)
 
 
-each_family = pytest.mark.parametrize(
-    ("how", "shell"),
-    [
-        pytest.param(
-            *(how, shell),
-            marks=[pytest.mark.slow] * (shell != "alone" and how not in SHELLS_DIFFER),
-        )
-        for shell in BY_SHELL
-        for how in FAMILIES
-    ],
-)
+def each_family(turn: int) -> pytest.MarkDecorator:
+    """Daily work has every family in one of the three tests, by turns."""
+    cases = [(how, shell) for shell in BY_SHELL for how in FAMILIES]
+    daily = [case for case in cases if case[1] == "alone" or case[0] in SHELLS_DIFFER][turn::3]
+    return pytest.mark.parametrize(
+        ("how", "shell"),
+        [pytest.param(*case, marks=[pytest.mark.slow] * (case not in daily)) for case in cases],
+    )
 
 
 @pytest.fixture
@@ -64,7 +61,7 @@ def started(check: Path, open_folder: Path):
     return command
 
 
-@each_family
+@each_family(0)
 def test_all_copies_are_recorded(
     started, build_dir, open_folder, tmp_path, how: str, shell: str
 ) -> None:
@@ -98,7 +95,7 @@ def check_not_tried(done: subprocess.CompletedProcess) -> None:
     )
 
 
-@each_family
+@each_family(1)
 def test_a_trial_of_each_tells_what_is_true(
     started, libraries, build_dir, open_folder, tmp_path, how: str, shell: str
 ) -> None:
@@ -125,7 +122,7 @@ def test_a_trial_of_each_tells_what_is_true(
     assert not found["told"] or found["gain"]["high"] < 0
 
 
-@each_family
+@each_family(2)
 def test_in_operation_each_leaves_its_figures(
     started, libraries, build_dir, open_folder, tmp_path, how: str, shell: str
 ) -> None:

@@ -17,7 +17,15 @@ from asterope.prove.trial.findings import Found, findings
 from asterope.prove.trial.statistics import Estimate
 from asterope.prove.trial.trial_words import clock_line, sentence, table, what_to_do
 from asterope.prove.trial.ways import MAP
-from made_up_trials import EXPERIMENTS, PLACE, WAYS, Program, assert_near, observed_of, steady
+from made_up_trials import (
+    PLACE,
+    WAYS,
+    Program,
+    assert_near,
+    by_experiments,
+    observed_of,
+    steady,
+)
 
 
 def alone(program: Callable[[float], Program]) -> Callable[[float], dict[Place, Program]]:
@@ -78,10 +86,13 @@ def found_of(times: dict[Place, Program], seed: int, **settings) -> Found:
 @pytest.mark.parametrize(
     "factor", [*made_up.FACTORS[:2], pytest.param(0.6, marks=pytest.mark.slow)]
 )
-def test_the_programs_gain_is_that_of_whole_runs(kind: str, factor: float) -> None:
+@by_experiments
+def test_the_programs_gain_is_that_of_whole_runs(
+    kind: str, factor: float, experiments: int
+) -> None:
     times = WHOLE[kind](factor)
-    found = [found_of(times, seed).gain for seed in range(EXPERIMENTS)]
-    assert_near(found, true_gain(times))  # of a hundred, 95 less four standard errors
+    found = [found_of(times, seed).gain for seed in range(experiments)]
+    assert_near(found, true_gain(times))
 
 
 @pytest.mark.parametrize("factor", [0.5, 0.8, 1.0, 1.2])
@@ -135,8 +146,11 @@ def with_map(seed: int, factor: float, mapped: float) -> Observed:
 
 
 @pytest.mark.parametrize(("factor", "mapped"), [(1.0, 1.0), (0.5, 0.4), (0.9, 0.6)])
-def test_a_map_is_judged_beside_libc_and_the_routine(factor: float, mapped: float) -> None:
-    made = (with_map(seed, factor, mapped) for seed in range(EXPERIMENTS // 2))
+@by_experiments
+def test_a_map_is_judged_beside_libc_and_the_routine(
+    factor: float, mapped: float, experiments: int
+) -> None:
+    made = (with_map(seed, factor, mapped) for seed in range(experiments // 2))
     found = [findings(one, WAYS, MAP) for one in made]
     assert_near([one.gain for one in found], 1 / factor - 1, 0.02)
     assert_near([one.map_gain for one in found], 1 / mapped - 1, 0.02)
@@ -152,7 +166,8 @@ def test_what_one_thread_saves_is_saved_by_the_clock(threads: int, told: bool) -
     assert (" faster by the clock (" in clock_line(found, observed)) == told
 
 
-def test_the_luck_of_each_process_is_in_the_interval() -> None:
+@by_experiments
+def test_the_luck_of_each_process_is_in_the_interval(experiments: int) -> None:
     """Where its memory lies, the routine takes 0.8 of libc's time, or 4 % more or less."""
 
     def observed(seed: int) -> Observed:
@@ -162,7 +177,7 @@ def test_the_luck_of_each_process_is_in_the_interval() -> None:
             all_of_them.add(observed_of(times, dice.getrandbits(32), 20, process=str(process)))
         return all_of_them
 
-    found = [findings(observed(seed), WAYS).gain for seed in range(EXPERIMENTS)]
+    found = [findings(observed(seed), WAYS).gain for seed in range(experiments)]
     assert_near(found, 0.25)  # by the pairs alone 0.36 of them do
 
 
@@ -181,7 +196,10 @@ def test_processes_that_are_alike_widen_no_interval() -> None:
     assert median(four / one for four, one in widths) < 1.15  # of processes 1.4
 
 
-def test_how_much_of_a_phase_is_seen_together_is_luck_and_its_calls_are_known() -> None:
+@by_experiments
+def test_how_much_of_a_phase_is_seen_together_is_luck_and_its_calls_are_known(
+    experiments: int,
+) -> None:
     """For half of its time the program copies where the routine gains nothing. Then it copies where
     that takes 0.6 of libc's time. One phase has up to twice as many pairs as the other."""
 
@@ -197,7 +215,7 @@ def test_how_much_of_a_phase_is_seen_together_is_luck_and_its_calls_are_known() 
             made.add(own)
         return made
 
-    found = [findings(observed(seed), WAYS).gain for seed in range(EXPERIMENTS)]
+    found = [findings(observed(seed), WAYS).gain for seed in range(experiments)]
     assert_near(found, 2 / 1.6 - 1)
     assert median(one.high - one.low for one in found) < 0.03  # as one phase 0.12, and 71 hold it
 
@@ -254,10 +272,11 @@ def test_periods_in_which_the_program_did_something_else_blur_nothing() -> None:
     assert gain.value == pytest.approx(0.25, abs=0.03) and gain.high - gain.low < 0.04
 
 
-def test_interruptions_that_hit_both_ways_blur_nothing() -> None:
+@by_experiments
+def test_interruptions_that_hit_both_ways_blur_nothing(experiments: int) -> None:
     """One call in 100 takes 10 times as long: a tenth of all, and most of the noise."""
     times = {PLACE: made_up.with_stalls(steady(0.9), 0.01, 9)}
-    found = [found_of(times, seed).gain for seed in range(EXPERIMENTS)]
+    found = [found_of(times, seed).gain for seed in range(experiments)]
     assert_near(found, true_gain(times))
     assert median(one.high - one.low for one in found) < 0.05 / 2  # with them 0.05 to 0.06
 
@@ -268,7 +287,7 @@ def test_long_stalls_of_the_routine_alone_count_in_its_gain(stall: float, longer
     times = {PLACE: made_up.with_stalls(steady(0.95), 0.01, stall, [ROUTINE])}
     found = [found_of(times, seed, pairs=300 // longer, longer=longer).gain for seed in range(20)]
     truth = true_gain(times, pairs=300 // longer, longer=longer)
-    assert_near(found, truth, 0.015, 0.74)  # of 20, a fifth less
+    assert_near(found, truth, 0.015)
 
 
 def test_long_phases_between_copies_are_no_chance_where_they_are_much() -> None:
@@ -324,7 +343,7 @@ def test_a_slower_program_whose_places_are_not_is_not_said_to_have_no_slower_one
 
 @pytest.mark.parametrize("factor", [1 / 10, 10.0, 60.0])
 def test_ways_that_differ_much_are_no_ways_that_are_held_up(factor: float) -> None:
-    found = [found_of({PLACE: steady(factor)}, seed).gain for seed in range(EXPERIMENTS // 4)]
+    found = [found_of({PLACE: steady(factor)}, seed).gain for seed in range(25)]
     times = [Estimate(*(1 + part for part in astuple(one))) for one in found]
     assert_near(times, 1 / factor, 0.02 / factor)
 
@@ -410,21 +429,23 @@ def short_ones(
 
 
 @pytest.mark.parametrize("factor", [1.0, 0.5, 2.0, 8.0])
-def test_the_gain_of_short_processes_is_that_of_whole_runs(factor: float) -> None:
+@by_experiments
+def test_the_gain_of_short_processes_is_that_of_whole_runs(factor: float, experiments: int) -> None:
     """Also where the ways differ so much that the middle process is of one of them."""
     for count in (60, 100):
-        made = (short_ones(seed, count, 0.6, factor) for seed in range(EXPERIMENTS))
+        made = (short_ones(seed, count, 0.6, factor) for seed in range(experiments))
         gains = [findings(one, WAYS).gain for one in made]
         assert_near([one for one in gains if one], 1 / (0.4 + 0.6 * factor) - 1)
-        assert sum(map(bool, gains)) > 0.9 * EXPERIMENTS
+        assert sum(map(bool, gains)) > 0.9 * experiments
 
 
 @pytest.mark.parametrize(("factor", "mapped"), [(1.0, 1.0), (0.5, 0.4), (0.9, 0.6)])
+@by_experiments
 def test_a_map_of_short_processes_is_judged_beside_libc_and_the_routine(
-    factor: float, mapped: float
+    factor: float, mapped: float, experiments: int
 ) -> None:
     """A third of the processes takes each."""
-    made = [short_ones(seed, 90, 0.6, factor, mapped=mapped) for seed in range(EXPERIMENTS)]
+    made = [short_ones(seed, 90, 0.6, factor, mapped=mapped) for seed in range(experiments)]
     found = [findings(one, WAYS, MAP) for one in made]
     assert_near([one.gain for one in found], 1 / (0.4 + 0.6 * factor) - 1)
     assert_near([one.map_gain for one in found], 1 / (0.4 + 0.6 * mapped) - 1)

@@ -44,7 +44,7 @@ def test_nineteen_of_twenty_intervals_hold_the_truth(program, factor: float) -> 
     ways = (ROUTINE, LIBC_AGAIN)
     runs = (estimates(program(factor), seed, 60, *ways) for seed in range(EXPERIMENTS))
     for true_one, found in zip((truth, 1.0), zip(*runs)):
-        assert_near(found, true_one, 0.008, 0.88)  # of a hundred, 95 less three standard errors
+        assert_near(found, true_one, 0.008, errors=3)
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__)
