@@ -89,7 +89,7 @@ def masked(arch: Architecture) -> dict[str, Any]:
     }
 
 
-@each(masked)
+@each(masked, one_in=4)
 def test_a_mask_reaches_into_no_other_page(tmp_path, arch, case):
     kind, small = case
     sets, emulator = kind == "memset", arch.on(arch.cpu_for(small))
