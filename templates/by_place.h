@@ -9,7 +9,7 @@
  *
  * The routine asks with sizes that places have, behind its small copies. It does so where the last
  * 12 bits of the return address, by which no file is ever moved, are those of a place. Then the
- * return address and the sizes count that were found there already. Buffers that overlap take the
+ * entry that was found there already counts: its return address, and its sizes. Buffers that overlap take the
  * routine: an entry point is not for them. The first call of a place that may be meant is looked
  * up by _dl_find_object. This takes no lock and allocates nothing, as unwinders call it in signal
  * handlers. (dl_iterate_phdr and dladdr wait for the loader's lock. Another thread may hold that
@@ -200,7 +200,7 @@ static inline int asterope_is_meant(const struct asterope_kept *kept, uintptr_t 
            __builtin_expect(bytes - kept->least < kept->span, 1);
 }
 
-/* Ways are for buffers that do not. */
+/* Whether the buffers overlap; ways are for others. */
 static inline int asterope_overlap(const void *to, const void *from, size_t bytes)
 {
     return (uintptr_t)to - (uintptr_t)from + bytes - 1 < 2 * bytes - 1;

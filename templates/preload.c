@@ -41,10 +41,13 @@
 #include <unistd.h>
 
 /* ASTEROPE_FRESH=1: copies and sets from some size on prepare their pages from now on, those that
- * ran before did not. Returns what there is to say about it. */
+ * ran before did not. Returns what there is to say about it, or why the routine is not in use. */
 static const char *start_preparing(void)
 {
     const char *wanted = getenv("ASTEROPE_FRESH");
+#ifdef ASTEROPE_ROUTINE_UNFIT
+    if (ASTEROPE_ROUTINE_UNFIT) return ", but this CPU cannot run it: portable copies are in use";
+#endif
     if (!wanted || strcmp(wanted, "0") == 0) return "";
     if (strcmp(wanted, "1") != 0) return ", ASTEROPE_FRESH is neither 0 nor 1 and taken as 0";
 #ifdef ASTEROPE_ROUTINE_PREPARES
@@ -53,10 +56,10 @@ static const char *start_preparing(void)
         return ", large ones prepare their pages";
     }
 #endif
-    return ", ASTEROPE_FRESH=1 does nothing: the profile has no page stage";
+    return ", ASTEROPE_FRESH=1 does nothing: no page stage can be asked for here";
 }
 
-/* ASTEROPE_VERBOSE=1: one line on stderr that the routine is in use, and none of the children, whose
+/* ASTEROPE_VERBOSE=1: one line on stderr that the routine is in use. Children say nothing, as their
  * parent may read what they write. */
 __attribute__((constructor)) static void start(void)
 {

@@ -385,10 +385,12 @@ def shared_parts(routines: Sequence[dict[str, Any]], *, fallback: bool) -> dict[
         "shared_above": min((r["shares"][0].above for r in sharing), default=None),
         "most_threads": max((r["most_threads"] for r in sharing), default=1),
         "least_chunk": threads.LEAST_CHUNK,
-        # Above so many bytes some operation may have a page stage. None: no operation may.
-        "staged_above": min(
-            (part["stages"][0]["above"] for part in every_part if part["stages"]), default=None
-        ),
+        # Above so many bytes an operation may have a page stage, by its name; others never have.
+        "staged_above": {
+            name: min(part["stages"][0]["above"] for part in own if part["stages"])
+            for name, own in parts.items()
+            if any(part["stages"] for part in own)
+        },
         # whether huge pages are only asked for under a certain mode of them
         "asks_mode": any(part["mode"] for part in every_part),
         # whether the functions of some operation ask if pages are to be prepared

@@ -176,13 +176,13 @@ static void callers(void) {
 }
 
 static pthread_t caller;
-static unsigned helped;
+static unsigned helped, helper_sleeps = 100; /* us */
 
 /* The caller copies nothing until another thread has. */
 static void* wait_for_help(void* to, const void* from, size_t bytes, UNUSED size_t distance) {
     if (!pthread_equal(pthread_self(), caller)) {
         set(&helped);
-        usleep(100); /* the caller must wait for what this copies */
+        usleep(helper_sleeps); /* the caller must wait for what this copies */
     } else {
         await_flag(&helped);
     }
@@ -194,14 +194,18 @@ static void check_help(struct pair pair, size_t chunk) {
     caller = pthread_self();
     helped = 0;
     memset(pair.to, 0, 1000000);
+    errno = 77;
     if (!run_job(pair, 1000000, chunk, wait_for_help)) die("nobody helps", 0);
+    if (errno != 77) die("errno changed", (size_t)errno);
     if (memcmp(pair.from, pair.to, 1000000)) die("copies wrongly", 1000000);
 }
 
-/* Others take their chunks, also after they had time to fall asleep. */
+/* Others take their chunks, also after they had time to fall asleep. At first they keep the caller
+ * waiting until it looks whether this is still its process. */
 static void help(void) {
     const struct pair pair = new_pair(1);
     for (uint32_t i = 0; i < 100; ++i) {
+        helper_sleeps = i == 0 ? 50000 : 100;
         fill_randomly(pair.from, 1000000, i);
         check_help(pair, i % 2 ? 0 : 65536);
         usleep(i % 10 ? 0 : 5000);

@@ -362,7 +362,7 @@ def test_of_several_profiles_the_chosen_one_says_from_which_size_on(things, tmp_
         its, asked = things(arch), {"ASTEROPE_FRESH": "1"}
         assert prepared(its, path, *words, profile=name, **asked) == expected * 5, name
         under = arch.on(LD_PRELOAD=path, ASTEROPE_VERBOSE="1", **asked)
-        nothing = ", ASTEROPE_FRESH=1 does nothing: the profile has no page stage\n"
+        nothing = ", ASTEROPE_FRESH=1 does nothing: no page stage can be asked for here\n"
         has = ", large ones prepare their pages\n" if name in ("early", "late") else nothing
         assert run(*under, its.program, env=with_profile(name)).stderr.endswith(has), name
 

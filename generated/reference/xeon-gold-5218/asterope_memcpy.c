@@ -86,6 +86,9 @@ ASTEROPE_INTERNAL size_t asterope_cpu_fit_to = 0;
 extern size_t asterope_cpu_unfit_to;
 ASTEROPE_INTERNAL size_t asterope_cpu_unfit_to = (size_t)-1;
 
+/* For preload.c: whether the portable path has all calls. */
+#define ASTEROPE_ROUTINE_UNFIT (asterope_cpu_unfit != 0)
+
 static int asterope_cpu_fits(void)
 {
     struct { unsigned int a, b, c, d; } leaf1, leaf7; /* not set to 0: clang -O0 calls memset for it */
