@@ -47,7 +47,7 @@ class Module:
 
 @dataclass(frozen=True)
 class Sample:
-    """One call, drawn with a probability proportional to size + 256."""
+    """One call, drawn at random: see calls.py."""
 
     function: str
     size: int
@@ -66,7 +66,7 @@ class RawProcess:
     seconds: float  # from the start to the last note
     cpu_seconds: float  # user and system, as noted last; an exec goes on with this clock
     tick_hz: float  # 0: too short a time to tell
-    period: int  # mean distance of samples, in bytes of work: size + 256 a call
+    period: int  # mean distance of samples, in bytes: a call has its class's start + 256
     flags: Flags
     modules: list[Module]
     threads: int
@@ -140,6 +140,12 @@ def class_start(number: int) -> int:
         return number
     shift = number // 8 - 1
     return (number - 8 * shift) << shift
+
+
+def class_start_of(size: int) -> int:
+    """The smallest size of the class in which a size is counted."""
+    shift = max(0, size.bit_length() - 4)
+    return size >> shift << shift
 
 
 _BOUNDS = [(class_start(number), class_start(number + 1)) for number in range(_CLASSES)]
