@@ -28,7 +28,7 @@ class RawError(Exception):
 class Flags:
     """The reasons why a process could not record some calls."""
 
-    full: bool  # no space could be reserved: nothing was recorded from then on
+    full: bool  # no space could be reserved for threads, samples or modules
     shared_slots: bool  # more threads than slots, or children: counts of one slot may be too low
     modules_full: bool  # code was mapped that the table of modules lacks
     quiet: bool  # the program restricted its system calls: from then on its calls were only counted

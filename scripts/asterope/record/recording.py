@@ -27,8 +27,8 @@ from .totals import BANDS, Total, totals_of
 
 FORMAT, VERSION = "asterope-recording", 2
 
-# So much of a command line is kept: it may hold a whole program (python -c).
-MOST_WORDS, LONGEST_WORD = 256, 1000
+# So much of a command line is kept: it may hold a whole program (python -c). And of a name.
+MOST_WORDS, LONGEST_WORD, LONGEST_NAME = 256, 1000, 4000
 
 # CPU time that was not recorded is told from the first number of seconds, and from that share of
 # the run on. A process takes up to the second number of seconds to end after its last note.
@@ -90,6 +90,9 @@ def make_recording(pool: Pool, facts: Facts, warnings: Sequence[str] = ()) -> di
     warnings = [*warnings, *_doubts(pool.flags), *warnings_of(others_of(pool.others))]
     if facts.closed is not None and (unseen or pool.flags.get("shared_slots")):
         warnings.append(f"{one_line(facts.closed)}: other users may not enter it: {TO_OPEN}")
+    if totals.impossible:
+        calls = "a call" if totals.impossible == 1 else f"{totals.impossible} calls"
+        warnings.append(f"{calls} of an impossible size left out")
     sites = [place.site for place in totals.places]
     if not CAN_READ:
         warnings.append(
@@ -101,8 +104,8 @@ def make_recording(pool: Pool, facts: Facts, warnings: Sequence[str] = ()) -> di
         "tool_version": __version__,
         "program": {
             "command": [_text(word) for word in facts.command[:MOST_WORDS]],
-            "executable": _text(facts.executable),
-            "name": _text(Path(facts.command[0]).name),
+            "executable": name_text(facts.executable),
+            "name": name_text(Path(facts.command[0]).name),
         },
         "machine": facts.machine,
         "started": datetime.fromtimestamp(int(facts.started), timezone.utc).strftime(
@@ -137,8 +140,8 @@ def make_recording(pool: Pool, facts: Facts, warnings: Sequence[str] = ()) -> di
         ],
         "places": [
             {
-                "module": _text(place.site.module),
-                "function": _text(name),
+                "module": name_text(place.site.module),
+                "function": name_text(name),
                 "offset": place.site.offset,
                 "calls_function": place.function,
                 **shares(place.total),
@@ -189,9 +192,14 @@ def _unseen(facts: Facts, processes: int) -> float:
     return _figure(seconds / facts.cpu_seconds)
 
 
-def _text(text: str) -> str:
+def _text(text: str, longest: int = LONGEST_WORD) -> str:
     """Text that readers in all languages accept: without halves of characters."""
-    return text.encode("utf-8", "backslashreplace").decode("utf-8")[:LONGEST_WORD]
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")[:longest]
+
+
+def name_text(name: str) -> str:
+    """The name of a program, file or function, as a recording has it."""
+    return _text(name, LONGEST_NAME)
 
 
 def _figure(value: float) -> float:
@@ -201,7 +209,7 @@ def _figure(value: float) -> float:
 
 # The caveats of the figures: a sentence for each flag that some process has.
 _DOUBTS = {
-    "full": "the disk was full: {} recorded only until then",
+    "full": "the disk was full: samples or places of {} are missing",
     "cut_short": "raw files of {} are cut short: a part of them is missing",
     "shared_slots": "{} had too many threads at once, or children without a file: counts may be a "
     "little too low, and the children's places are unknown",
