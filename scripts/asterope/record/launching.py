@@ -76,8 +76,8 @@ class Running:
     ) -> None:
         """`folder`: where its processes make files. Raises OSError where it cannot be started."""
         self._mask = signal.pthread_sigmask(signal.SIG_BLOCK, _TAKEN)
-        # If SIGCHLD is ignored, waiting tells nothing. As under timeout(1), the command ignores it no
-        # more either.
+        # If SIGCHLD is ignored, waiting tells nothing. As under timeout(1), the command does not
+        # ignore it either.
         self._at_ends = signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         self._folder, self._files = folder, set[str]()
         self.ended: str | None = None  # how it failed, empty if it did not; None: it has not ended
