@@ -112,8 +112,8 @@ void note_clocks(uint64_t monotonic_ns);
 void start_recording(void);
 /* Ends it for this process: calls go straight on from now on. */
 void stop_recording(void);
-/* Gives this thread a slot, and the process a file if it lacks one. If it fails, it returns 0 and
- * ends the recording. */
+/* Gives this thread a slot, and the process a file if it lacks one. Without a file it ends the
+ * recording; if the lock is not free for 3 s, it only skips this call. It returns 0 then. */
 int claim_slot(void);
 /* The child of a fork begins anew, with its first copy. If it may not make system calls or a file
  * (it has changed its root, say), it goes on in its parent's file. */
@@ -154,7 +154,7 @@ void find_others(void);
 
 /* Adds the module of a caller to the table, if it is missing; it looks at most 100 times a
  * process. */
-void know_module(const char *caller, uint64_t now_ns);
+void learn_module(const char *caller, uint64_t now_ns);
 void forget_modules(void);
 
 /* Calls one of the functions; memset's value is passed as the source. */

@@ -276,8 +276,8 @@ class _Reader:
 
 
 def request_stop(folder: Path) -> None:
-    """Asks all processes that record into a folder to record no further. Raises OSError if the
-    folder cannot be listed."""
+    """Asks all processes that record into a folder to stop, which they do at their next sample.
+    Raises OSError if the folder cannot be listed."""
     for path in folder.glob("*.raw"):
         with suppress(OSError):  # its owner may have taken it away
             file = os.open(path, os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOFOLLOW)

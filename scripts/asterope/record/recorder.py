@@ -17,7 +17,7 @@ LIBRARY = "libasterope_record.so"
 TO_OPEN = "have TMPDIR name a folder that other users may enter"
 
 _MEMORY = "/dev/shm"
-_ROOM = 256 << 20  # bytes: a process takes 0.04 MB, and 0.2 MB where it copies much
+_ROOM = 256 << 20  # bytes: a process takes up to 0.2 MB, and 0.025 MB for each further thread
 
 
 def find_library() -> Path:

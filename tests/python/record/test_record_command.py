@@ -362,7 +362,7 @@ def test_time_after_the_last_word_of_a_process_is_told_as_such(record, tmp_path)
     recording = read_recording(tmp_path / "recording.json")
     assert recording["unnoted"] == 1
     said = " ".join(done.stderr.split())
-    assert ("one that ended without a word" in said) == (recording["unseen"] > 0)
+    assert ("one that ended without noting its time" in said) == (recording["unseen"] > 0)
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root gives up its rights")
