@@ -101,8 +101,7 @@ void remove_file(void);
 /* Renames the file to one of a thousand names, or of fewer if it is large. There it may replace
  * another ended process's. */
 void keep_file(void);
-/* Reserves `bytes` of the file from `offset` on. Returns 0, and sets RAW_FULL, if space is
- * short. */
+/* Reserves `bytes` of the file from `offset` on. If space is short, returns 0 and sets RAW_FULL. */
 int reserve(size_t offset, size_t bytes);
 void note_clocks(uint64_t monotonic_ns);
 
@@ -118,8 +117,7 @@ int claim_slot(void);
 /* The child of a fork begins anew, with its first copy. If it may not make system calls or a file
  * (it has changed its root, say), it goes on in its parent's file. */
 void begin_anew(void);
-/* A system call that succeeds may take these from the program: other system calls, the time stamp.
- */
+/* A system call may take from the program: other system calls, the time stamp. */
 enum { TAKES_CALLS = 1, TAKES_COUNTER = 2 };
 
 struct restriction {
@@ -152,8 +150,7 @@ void find_others(void);
 
 /* --- modules.c --- */
 
-/* Adds the module of a caller to the table, if it is missing; it looks at most 100 times a
- * process. */
+/* Adds a caller's module to the table, if it is missing. It looks at most 100 times a process. */
 void learn_module(const char *caller, uint64_t now_ns);
 void forget_modules(void);
 

@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-/* The class of any size, below RAW_CLASSES; from 2^61 bytes on, some large one. It has no branch, as
+/* The class of any size, below RAW_CLASSES; from 2^61 on, some large one. It has no branch, as
  * branch predictors fail at sizes. */
 static inline size_t size_class(size_t bytes)
 {

@@ -19,7 +19,7 @@ from ..preload_link import preloadable
 from ..program import find_program
 from .launching import Event, Running, environment_with
 from .recorder import find_library
-from .recording import executable_of, name_text, recording_text
+from .recording import executable_of, kept_text, recording_text
 from .session import Session
 from .table import answer
 
@@ -116,7 +116,7 @@ def _record(arguments: argparse.Namespace) -> int:
 def _check_is_no_others(output: Path, executable: str) -> None:
     """Raises BadInput if a recording of another program lies there, as the user named no file."""
     other = executable_of(output)
-    if other not in (None, name_text(executable)):
+    if other not in (None, kept_text(executable)):
         raise BadInput(
             f"{one_line(output)}: is the recording of another program, {one_line(other)[:200]}: "
             "name a file with -o"

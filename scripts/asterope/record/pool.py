@@ -114,7 +114,7 @@ def own_cpu_seconds(
     seconds, newest = [], {process.pid: process for process in processes}
     for process in processes:
         before = last.get(process.pid, 0.0)
-        if process.cpu_before < before:
+        if process.cpu_before < before and process.cpu_seconds:  # 0: the clock was never noted
             before = 0.0  # the kernel gave the number to another process
         seen = known.get(process.pid, 0.0) if process is newest[process.pid] else 0.0
         last[process.pid] = max(before, process.cpu_seconds, seen)

@@ -27,8 +27,8 @@ from .totals import BANDS, Total, totals_of
 
 FORMAT, VERSION = "asterope-recording", 2
 
-# So much of a command line is kept: it may hold a whole program (python -c). And of a name.
-MOST_WORDS, LONGEST_WORD, LONGEST_NAME = 256, 1000, 4000
+# So much of a command line is kept, as it may hold a whole program (python -c), and of other text.
+MOST_WORDS, LONGEST_WORD, LONGEST_TEXT = 256, 1000, 4000
 
 # CPU time that was not recorded is told from the first number of seconds, and from that share of
 # the run on. A process takes up to the second number of seconds to end after its last note.
@@ -91,8 +91,7 @@ def make_recording(pool: Pool, facts: Facts, warnings: Sequence[str] = ()) -> di
     if facts.closed is not None and (unseen or pool.flags.get("shared_slots")):
         warnings.append(f"{one_line(facts.closed)}: other users may not enter it: {TO_OPEN}")
     if totals.impossible:
-        calls = "a call" if totals.impossible == 1 else f"{totals.impossible} calls"
-        warnings.append(f"{calls} of an impossible size left out")
+        warnings.append(f"calls of an impossible size, which are left out: {totals.impossible}")
     sites = [place.site for place in totals.places]
     if not CAN_READ:
         warnings.append(
@@ -103,9 +102,9 @@ def make_recording(pool: Pool, facts: Facts, warnings: Sequence[str] = ()) -> di
         "version": VERSION,
         "tool_version": __version__,
         "program": {
-            "command": [_text(word) for word in facts.command[:MOST_WORDS]],
-            "executable": name_text(facts.executable),
-            "name": name_text(Path(facts.command[0]).name),
+            "command": [kept_text(word)[:LONGEST_WORD] for word in facts.command[:MOST_WORDS]],
+            "executable": kept_text(facts.executable),
+            "name": kept_text(Path(facts.command[0]).name),
         },
         "machine": facts.machine,
         "started": datetime.fromtimestamp(int(facts.started), timezone.utc).strftime(
@@ -140,8 +139,8 @@ def make_recording(pool: Pool, facts: Facts, warnings: Sequence[str] = ()) -> di
         ],
         "places": [
             {
-                "module": name_text(place.site.module),
-                "function": name_text(name),
+                "module": kept_text(place.site.module),
+                "function": kept_text(name),
                 "offset": place.site.offset,
                 "calls_function": place.function,
                 **shares(place.total),
@@ -150,7 +149,7 @@ def make_recording(pool: Pool, facts: Facts, warnings: Sequence[str] = ()) -> di
             }
             for place, name in zip(totals.places, name_functions(sites))
         ],
-        "warnings": [_text(line) for line in warnings],
+        "warnings": [kept_text(line)[:LONGEST_WORD] for line in warnings],
     }
 
 
@@ -192,14 +191,9 @@ def _unseen(facts: Facts, processes: int) -> float:
     return _figure(seconds / facts.cpu_seconds)
 
 
-def _text(text: str, longest: int = LONGEST_WORD) -> str:
+def kept_text(text: str) -> str:
     """Text that readers in all languages accept: without halves of characters."""
-    return text.encode("utf-8", "backslashreplace").decode("utf-8")[:longest]
-
-
-def name_text(name: str) -> str:
-    """The name of a program, file or function, as a recording has it."""
-    return _text(name, LONGEST_NAME)
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")[:LONGEST_TEXT]
 
 
 def _figure(value: float) -> float:
