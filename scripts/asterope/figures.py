@@ -46,8 +46,7 @@ def duration_text(seconds: float) -> str:
 
 
 def place_text(module: str, function: str, offset: int, width: int) -> str:
-    """A name such as "libpng16.so.16 png_read_row", cut to the width in the middle of its long
-    part."""
+    """As in "libpng16.so.16 png_read_row". A long part is cut in its middle, to the width."""
     module = PurePosixPath(one_line(module)).name or "code in no file"
     shown = one_line(function) or hex(offset)
     if len(module) + 1 + len(shown) > width:

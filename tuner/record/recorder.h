@@ -96,7 +96,6 @@ char *put_folder(char *at);
 /* Makes and maps the process's file, in the place of its parent's. Returns whether it succeeded. A
  * file that could not get its space stays behind empty. */
 int open_file(void);
-/* Removes this process's own file. */
 void remove_file(void);
 /* Renames the file to one of a thousand names, or of fewer if it is large. There it may replace
  * another ended process's. */
@@ -143,13 +142,10 @@ uint64_t number_in(const char *text, uint64_t otherwise);
 int try_to_change(uint64_t *signals);
 void changed(uint64_t signals);
 
-/* --- others.c --- */
+/* --- others.c, modules.c --- */
 
 extern struct raw_others others;
 void find_others(void);
-
-/* --- modules.c --- */
-
 /* Adds a caller's module to the table, if it is missing. It looks at most 100 times a process. */
 void learn_module(const char *caller, uint64_t now_ns);
 void forget_modules(void);

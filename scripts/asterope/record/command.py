@@ -43,10 +43,7 @@ def _parser() -> argparse.ArgumentParser:
         "cannot be recorded; 130 interrupted.",
     )
     parser.add_argument(
-        "command",
-        metavar="COMMAND",
-        nargs="*",
-        help="what to run, with its arguments, behind --",
+        "command", metavar="COMMAND", nargs="*", help="what to run, with its arguments, behind --"
     )
     parser.add_argument(
         "-o",

@@ -56,8 +56,7 @@ def forgiving() -> dict[str, str]:
 
 def environment_with(library: Path, folder: Path) -> dict[str, str]:
     """An environment that loads the recorder before the libraries that are preloaded already."""
-    preloaded = os.environ.get("LD_PRELOAD", "")
-    both = f"{library}:{preloaded}" if preloaded else str(library)
+    both = ":".join(filter(None, (str(library), os.environ.get("LD_PRELOAD"))))
     ours = {"LD_PRELOAD": both, "ASTEROPE_RECORD": str(folder)}
     return {**os.environ, **forgiving(), **ours}
 
@@ -89,11 +88,7 @@ class Running:
         adopt_orphans(True)
         try:
             self.pid = os.posix_spawn(
-                program,
-                list(command),
-                environment,
-                setsigmask=self._mask,
-                setsigdef=PYTHON_IGNORES,
+                program, list(command), environment, setsigmask=self._mask, setsigdef=PYTHON_IGNORES
             )
         except BaseException:
             self._restore()

@@ -183,7 +183,6 @@ class _Reader:
         noted = {clock: header[f"noted{header['note'] & 1}_{clock}"] for clock in _CLOCKS}
         seconds = max(0, noted["ns"] - header["started_ns"]) / 1e9
         ticks = max(0, noted["ticks"] - header["started_ticks"])
-        flags = header["flags"]
         waited_ns, waited = next(self.records(_WAITED, _WAITED_AT, 1), (0, 0))
         children = [*self.records(_CHILD, _WAITED_AT + _WAITED.size, _CHILDREN)]
         last = waited % _CHILDREN
@@ -210,7 +209,7 @@ class _Reader:
             counts=self._counts(header["slots"]),
             samples=self._samples(header["samples"], header["drawn"]),
             # the last one, as all others may find the file cut short
-            flags=Flags(*(bool(flags & bit) for bit in _FLAGS), cut_short=self.cut_short),
+            flags=Flags(*(bool(header["flags"] & bit) for bit in _FLAGS), cut_short=self.cut_short),
         )
 
     def _check(self, header: dict) -> None:

@@ -28,8 +28,7 @@ def find_library() -> Path:
         places = [Path(os.environ.get("ASTEROPE_BUILD_DIR", above[3] / "build"))]
     else:  # where pip puts it, or above share/asterope/python
         places = [above[1], *(root / "lib" / "asterope" for root in above[5:6])]
-    paths = (place.resolve() / LIBRARY for place in places)
-    for path in paths:
+    for path in (place.resolve() / LIBRARY for place in places):
         if path.is_file():
             return path
     raise Failure(f"{LIBRARY} is not there: build it")

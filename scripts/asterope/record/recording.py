@@ -60,11 +60,8 @@ def this_machine() -> dict[str, str | int]:
     with suppress(OSError):
         text = Path("/proc/cpuinfo").read_text(errors="replace")
     brand = re.search(r"(?m)^model name\s*:(.*)", text)
-    return {
-        "cpu": " ".join(brand[1].split()) if brand else "unknown",
-        "cpus": os.cpu_count() or 1,
-        "libc": libc_name(),
-    }
+    cpu = " ".join(brand[1].split()) if brand else "unknown"
+    return {"cpu": cpu, "cpus": os.cpu_count() or 1, "libc": libc_name()}
 
 
 def libc_name() -> str:
@@ -93,6 +90,7 @@ def make_recording(pool: Pool, facts: Facts, warnings: Sequence[str] = ()) -> di
     if totals.impossible:
         warnings.append(f"calls of an impossible size, which are left out: {totals.impossible}")
     sites = [place.site for place in totals.places]
+    started = datetime.fromtimestamp(int(facts.started), timezone.utc)
     if not CAN_READ:
         warnings.append(
             f"functions are not named: that needs pyelftools, {to_install('pyelftools')}"
@@ -107,9 +105,7 @@ def make_recording(pool: Pool, facts: Facts, warnings: Sequence[str] = ()) -> di
             "name": kept_text(Path(facts.command[0]).name),
         },
         "machine": facts.machine,
-        "started": datetime.fromtimestamp(int(facts.started), timezone.utc).strftime(
-            "%Y-%m-%dT%H:%M:%SZ"
-        ),
+        "started": f"{started:%Y-%m-%dT%H:%M:%SZ}",
         "seconds": _figure(facts.seconds),
         "cpu_seconds": _figure(cpu_seconds),
         "kernel_share": _figure(facts.used.kernel_share),
@@ -120,11 +116,7 @@ def make_recording(pool: Pool, facts: Facts, warnings: Sequence[str] = ()) -> di
         "outlived_by": facts.outlived_by,
         "processes": pool.processes,
         "threads": pool.threads,
-        "sampling": {
-            "period": pool.period,
-            "drawn": pool.drawn,
-            "samples": totals.samples,
-        },
+        "sampling": {"period": pool.period, "drawn": pool.drawn, "samples": totals.samples},
         "copies": {**shares(totals.copies, known=True), "timed": totals.copies.timed},
         "sets": {**shares(totals.sets, known=True), "timed": totals.sets.timed},
         "calls": [
