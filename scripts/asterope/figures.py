@@ -8,10 +8,15 @@ from pathlib import PurePosixPath
 from .faults import one_line
 
 
+def figure_text(value: float) -> str:
+    """Three digits, or all before the point."""
+    return f"{value:.3g}" if value < 99.95 else f"{value:.0f}"
+
+
 def _scaled(value: float, units: Sequence[str], step: int) -> str:
     for unit in units:
         if value < step or unit == units[-1]:
-            return f"{value:.3g}{unit}" if value < 99.95 else f"{value:.0f}{unit}"
+            return f"{figure_text(value)}{unit}"
         value /= step
     raise AssertionError
 
@@ -26,7 +31,7 @@ def bytes_text(value: float) -> str:
 
 
 def percent_text(share: float | None) -> str:
-    """An upper bound in two digits: 0.1234 -> 12 %."""
+    """Two digits: 0.1234 -> 12 %."""
     if share is None:
         return "-"
     return f"{100 * max(share, 0.0001):.2g} %" if share < 0.995 else "100 %"
@@ -41,8 +46,7 @@ def duration_text(seconds: float) -> str:
 
 
 def place_text(module: str, function: str, offset: int, width: int) -> str:
-    """A name such as "libpng16.so.16 png_read_row", cut to the width in the middle of its long
-    part."""
+    """As in "libpng16.so.16 png_read_row". A long part is cut in its middle, to the width."""
     module = PurePosixPath(one_line(module)).name or "code in no file"
     shown = one_line(function) or hex(offset)
     if len(module) + 1 + len(shown) > width:

@@ -62,7 +62,7 @@ def test_a_limit_on_the_size_of_files_kills_no_program(recorder, check, largest)
 
 
 @pytest.mark.parametrize("kib", [40, 400])
-def test_a_full_disk_ends_the_recording_and_not_the_program(recorder, check, kib):
+def test_a_full_disk_is_told_and_does_not_end_the_program(recorder, check, kib):
     need("mount", "umount")
     mount = ["mount", "-t", "tmpfs", "-o", f"size={kib}k", "none", recorder.folder]
     if subprocess.run(mount, capture_output=True).returncode:

@@ -9,7 +9,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from asterope.record.raw import class_start, read_process, request_stop
+from asterope.record.raw import class_start, class_start_of, read_process, request_stop
 from recorded_programs import ALL, Recorder, size_class
 
 SEEDS = range(8)
@@ -113,4 +113,6 @@ def test_a_process_that_runs_can_be_read_and_told_to_stop(recorder: Recorder, ch
 def test_a_class_begins_where_the_one_before_ends() -> None:
     for number in range(496):
         start = class_start(number)
-        assert size_class(start) == (start, class_start(number + 1))
+        end = class_start(number + 1)
+        assert size_class(start) == (start, end)
+        assert class_start_of(start) == class_start_of(end - 1) == start

@@ -56,7 +56,7 @@ def made_up_process(
     drawn = 0
     for kind in kinds:
         counts.setdefault(kind.function, Counter())[size_class(kind.size)] += kind.calls
-        probability = -math.expm1(-(kind.size + CALL_WORK) / PERIOD)
+        probability = -math.expm1(-(size_class(kind.size)[0] + CALL_WORK) / PERIOD)
         n = drawn_of(kind.calls, probability, chance)
         drawn += n
         for _ in range(n):

@@ -109,13 +109,13 @@ static void read_maps(void)
             line = i + 1;
         }
         held = all - line;
-        if (held > sizeof text / 2) held = 0; /* no path is as long */
+        if (held > sizeof text / 2) held = 0; /* a longer line is dropped */
         for (size_t i = 0; i < held; ++i) text[i] = text[line + i];
     }
     syscall(SYS_close, file);
 }
 
-void know_module(const char *caller, uint64_t now_ns)
+void learn_module(const char *caller, uint64_t now_ns)
 {
     const uintptr_t address = (uintptr_t)caller, page = address / RAW_PAGE;
     if (is_known(address) || readings >= MOST_READINGS || now_ns < next_reading_ns ||

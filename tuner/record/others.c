@@ -15,11 +15,6 @@ extern int dladdr1(const void *, Dl_info *, void **, int)
 
 struct raw_others others;
 
-static int is_in_one(const Dl_info *one, const Dl_info *other)
-{
-    return one->dli_fbase == other->dli_fbase;
-}
-
 static void keep_name(char *name, const char *file)
 {
     size_t bytes = 0;
@@ -52,10 +47,10 @@ void find_others(void)
     if (bytes < 0) others.program[0] = 0;
     /* a function that libc has, but neither sanitizers nor older libraries of threads */
     if (!look_up(&others, &own) || !look_up(dlsym(RTLD_NEXT, "imaxdiv"), &libcs)) return;
-    if (look_up((void *)next_function[RAW_MEMCPY], &found) && !is_in_one(&found, &libcs))
+    if (look_up((void *)next_function[RAW_MEMCPY], &found) && found.dli_fbase != libcs.dli_fbase)
         keep_name(others.next, found.dli_fname);
     void *first = dlsym(RTLD_DEFAULT, "memcpy");
-    if (look_up(first, &found) && !is_in_one(&found, &own) && is_defined_there(first))
+    if (look_up(first, &found) && found.dli_fbase != own.dli_fbase && is_defined_there(first))
         keep_name(others.first, found.dli_fname);
     if (look_up(dlsym(RTLD_DEFAULT, "asterope_memcpy"), &found))
         keep_name(others.routine, found.dli_fname);

@@ -109,7 +109,7 @@ static void *carry_out_sample(const struct call *call)
     sample.ticks = taken > of_timing ? taken - of_timing : 0;
     sample.timed = call->bytes < LONG_FROM || times_cpu_was_lost() == lost_before;
     const uint64_t now = clock_ns(CLOCK_MONOTONIC);
-    know_module(call->caller, now);
+    learn_module(call->caller, now);
     keep(&sample);
     if (now - header->noted[header->note & 1].monotonic_ns > NOTE_EVERY_NS) note_clocks(now);
     return result;

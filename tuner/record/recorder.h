@@ -96,13 +96,11 @@ char *put_folder(char *at);
 /* Makes and maps the process's file, in the place of its parent's. Returns whether it succeeded. A
  * file that could not get its space stays behind empty. */
 int open_file(void);
-/* Removes this process's own file. */
 void remove_file(void);
 /* Renames the file to one of a thousand names, or of fewer if it is large. There it may replace
  * another ended process's. */
 void keep_file(void);
-/* Reserves `bytes` of the file from `offset` on. Returns 0, and sets RAW_FULL, if space is
- * short. */
+/* Reserves `bytes` of the file from `offset` on. If space is short, returns 0 and sets RAW_FULL. */
 int reserve(size_t offset, size_t bytes);
 void note_clocks(uint64_t monotonic_ns);
 
@@ -112,14 +110,13 @@ void note_clocks(uint64_t monotonic_ns);
 void start_recording(void);
 /* Ends it for this process: calls go straight on from now on. */
 void stop_recording(void);
-/* Gives this thread a slot, and the process a file if it lacks one. If it fails, it returns 0 and
- * ends the recording. */
+/* Gives this thread a slot, and the process a file if it lacks one. Without a file it ends the
+ * recording; if the lock is not free for 3 s, it only skips this call. It returns 0 then. */
 int claim_slot(void);
 /* The child of a fork begins anew, with its first copy. If it may not make system calls or a file
  * (it has changed its root, say), it goes on in its parent's file. */
 void begin_anew(void);
-/* A system call that succeeds may take these from the program: other system calls, the time stamp.
- */
+/* A system call may take from the program: other system calls, the time stamp. */
 enum { TAKES_CALLS = 1, TAKES_COUNTER = 2 };
 
 struct restriction {
@@ -145,16 +142,12 @@ uint64_t number_in(const char *text, uint64_t otherwise);
 int try_to_change(uint64_t *signals);
 void changed(uint64_t signals);
 
-/* --- others.c --- */
+/* --- others.c, modules.c --- */
 
 extern struct raw_others others;
 void find_others(void);
-
-/* --- modules.c --- */
-
-/* Adds the module of a caller to the table, if it is missing; it looks at most 100 times a
- * process. */
-void know_module(const char *caller, uint64_t now_ns);
+/* Adds a caller's module to the table, if it is missing. It looks at most 100 times a process. */
+void learn_module(const char *caller, uint64_t now_ns);
 void forget_modules(void);
 
 /* Calls one of the functions; memset's value is passed as the source. */

@@ -4,8 +4,8 @@
 
 #include <stddef.h>
 
-/* The class of any size, below RAW_CLASSES. It has no branch, as branch predictors fail at
- * sizes. */
+/* The class of any size, below RAW_CLASSES; from 2^61 on, some large one. It has no branch, as
+ * branch predictors fail at sizes. */
 static inline size_t size_class(size_t bytes)
 {
     const size_t power = 63 - (size_t)__builtin_clzl(bytes | 8);

@@ -108,7 +108,7 @@ static struct trial_place *add_place(const char *caller, int function, uint8_t p
     if (number >= TRIAL_PLACES || !may_reserve()) return NULL;
     struct trial_place *place = &table->place[number];
     if (!reserve(offset_of(place), sizeof *place)) return NULL;
-    know_module(caller, clock_ns(CLOCK_MONOTONIC));
+    learn_module(caller, clock_ns(CLOCK_MONOTONIC));
     trial.has_figures = 1;
     place->caller = (uintptr_t)caller;
     place->function = (uint8_t)function;

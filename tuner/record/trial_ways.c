@@ -1,5 +1,4 @@
-/* The ways of a trial: libc's, libc's again, and those of the libraries that the environment names.
- */
+/* The ways of a trial: libc's, libc's again, and those of libraries that the environment names. */
 #include "trial.h"
 
 #include "instructions.h"

@@ -1,9 +1,9 @@
 """Sampled calls for the totals, with the number of calls that each stands for.
 
-A call's work is its size + 256. It is drawn with the probability 1 - exp(-work / period). The
-distances between draws are exponential, so each call's draw is independent of all others. A kept
-sample's weight is the inverse of that probability, times the drawn calls that it stands for
-(Horvitz and Thompson).
+A call's work is its size + 256. It is drawn with the probability 1 - exp(-w / period), where w is
+its work if it had the least size of its class. The distances between draws are exponential, so each
+call's draw is independent of all others. A kept sample's weight is the inverse of that probability,
+times the drawn calls that it stands for (Horvitz and Thompson).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from .raw import Module, RawProcess
+from .raw import Module, RawProcess, class_start_of
 
 COPIES = ("memcpy", "memmove", "mempcpy")
 
@@ -78,6 +78,6 @@ def calls_of(process: RawProcess) -> Iterator[Call]:
     """All kept samples."""
     sites = Sites(process.modules)
     for sample in process.samples:
-        chance = -math.expm1(-(sample.size + CALL_WORK) / process.period)
+        chance = -math.expm1(-(class_start_of(sample.size) + CALL_WORK) / process.period)
         site, weight = sites.of(sample.caller), sample.stands_for / chance
         yield Call(sample.function, sample.size, site, weight, sample.ticks)

@@ -19,7 +19,7 @@ from ..preload_link import preloadable
 from ..program import find_program
 from .launching import Event, Running, environment_with
 from .recorder import find_library
-from .recording import executable_of, recording_text
+from .recording import executable_of, kept_text, recording_text
 from .session import Session
 from .table import answer
 
@@ -43,10 +43,7 @@ def _parser() -> argparse.ArgumentParser:
         "cannot be recorded; 130 interrupted.",
     )
     parser.add_argument(
-        "command",
-        metavar="COMMAND",
-        nargs="*",
-        help="what to run, with its arguments, behind --",
+        "command", metavar="COMMAND", nargs="*", help="what to run, with its arguments, behind --"
     )
     parser.add_argument(
         "-o",
@@ -82,7 +79,7 @@ def _parse(given: Sequence[str]) -> argparse.Namespace:
 def _record(arguments: argparse.Namespace) -> int:
     program, output = find_program(arguments.command), Path(arguments.output or DEFAULT_OUTPUT)
     executable = os.path.realpath(program.found)
-    if arguments.output is None:
+    if not arguments.output:
         _check_is_no_others(output, executable)
     check_output(output)
     library = find_library()
@@ -104,7 +101,8 @@ def _record(arguments: argparse.Namespace) -> int:
                 finally:  # a full disk does not hide the answer
                     _show(recording)
         if running.ended:
-            _say(f"{running.ended}: {one_line(output)} holds its copies until then")
+            held = "" if written else f": {one_line(output)} holds its copies until then"
+            _say(f"{running.ended}{held}")
         elif not written:
             _say(f"wrote {one_line(output)}")
         return FAILED if running.ended else DONE
@@ -115,7 +113,7 @@ def _record(arguments: argparse.Namespace) -> int:
 def _check_is_no_others(output: Path, executable: str) -> None:
     """Raises BadInput if a recording of another program lies there, as the user named no file."""
     other = executable_of(output)
-    if other not in (None, executable):
+    if other not in (None, kept_text(executable)):
         raise BadInput(
             f"{one_line(output)}: is the recording of another program, {one_line(other)[:200]}: "
             "name a file with -o"
@@ -136,25 +134,20 @@ def _follow(running: Running, session: Session, output: Path, duration: float | 
         is_over = event is Event.DURATION
         if is_over:
             session.stop()
+        recording, said = None, f"{one_line(output)} is written"
         try:
             recording = session.recording(running)
             write_output(output, recording_text(recording))
         except (Failure, OSError) as error:
-            if is_over:
-                failure = error
-            else:
-                why = f"cannot record: {error.strerror}" if isinstance(error, OSError) else error
-                _say(f"{why}: the command goes on and is recorded")
+            said = f"cannot record: {error.strerror}" if isinstance(error, OSError) else str(error)
+            failure = error if is_over else None
+        if not is_over:
+            _say(f"{said}; the command goes on and is recorded")
             continue
-        if is_over:
-            session.remove()
+        session.remove()
+        if recording:
             _show(recording)
-            _say(
-                f"recorded for {duration:g} s: {one_line(output)} is written; the command goes on, "
-                "and this waits for it"
-            )
-        else:
-            _say(f"{one_line(output)} is written; the command goes on and is recorded")
+        _say(f"recorded for {duration:g} s: {said}; the command goes on, and this waits for it")
     if failure:
         raise failure
     return is_over

@@ -27,7 +27,7 @@ def used_by(pid: int) -> tuple[str, Used, Used]:
     """Returns a process's own name, which an exec changes. Also returns its use of the CPU, and
     that of the children that it waited for. /proc keeps these until its parent waits for it."""
     try:
-        text = (_PROC / str(pid) / "stat").read_text(errors="replace")
+        text = (_PROC / str(pid) / "stat").read_text("utf-8", "replace")
         name, _, rest = text.partition("(")[2].rpartition(")")
         fields = [int(word) for word in rest.split()[1:]]
         tick = os.sysconf("SC_CLK_TCK")
@@ -49,13 +49,22 @@ def _own_seconds(pid: int, otherwise: float) -> float:
         return otherwise
 
 
+def _program_of(pid: int) -> str:
+    """Its file, or its own name if it has other rights than this process (set-user-ID, say). Empty
+    if it is just ending."""
+    with suppress(OSError):
+        try:
+            return os.readlink(_PROC / str(pid) / "exe")
+        except PermissionError:
+            if (_PROC / str(pid) / "cmdline").read_bytes():  # an ended one has none
+                return used_by(pid)[0]
+    return ""
+
+
 def programs_running() -> dict[int, str]:
     """The programs of this process's descendants, by process id."""
-    running = {}
-    for pid in _descendants():
-        with suppress(OSError):  # it is just ending
-            running[pid] = os.readlink(_PROC / str(pid) / "exe")
-    return running
+    programs = {pid: _program_of(pid) for pid in _descendants()}
+    return {pid: program for pid, program in programs.items() if program}
 
 
 class Descendants:
@@ -78,19 +87,17 @@ class Descendants:
             name, its, of_children = used_by(pid)
             self.used += its + of_children
             own = _own_seconds(pid, its.seconds)
-            try:
-                program = os.readlink(_PROC / str(pid) / "exe")
-                maps = (_PROC / str(pid) / "maps").read_text(errors="replace")
-            except OSError:  # it is just ending
+            program, is_recorded = _program_of(pid), self._is_recorded(pid)
+            if not program or is_recorded is None:
                 continue
             self.running[pid] = program
-            if self._folder in maps:
+            if is_recorded:
                 self.recorded[pid], self.names[pid] = own, name
                 self._unrecorded.pop(pid, None)
                 continue
             self.names.pop(pid, None)
             self._unrecorded[pid] = own - self.recorded.get(pid, 0.0)
-            if (pid, program) in self._seen:
+            if (pid, program) in self._seen or not os.path.isabs(program):
                 continue
             self._seen.add((pid, program))
             try:
@@ -98,6 +105,15 @@ class Descendants:
                     check_program(Path(program), [], one_line(program))
             except CannotPreload as error:
                 self._found.add(str(error))
+
+    def _is_recorded(self, pid: int) -> bool | None:
+        """None: it is just ending."""
+        try:
+            return self._folder in (_PROC / str(pid) / "maps").read_text(errors="replace")
+        except PermissionError:  # a recorded process may have taken other rights
+            return any(Path(self._folder).glob(f"{pid}-*.raw"))
+        except OSError:
+            return None
 
     def forget_ended(self) -> None:
         for known in (self.recorded, self.names):

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..figures import count_text, percent_text
+from ..figures import count_text, figure_text, percent_text
 
 # The kernel's share is known from so many seconds of CPU time on. Most systems only look a hundred
 # times a second whether the program or the kernel runs.
@@ -15,7 +15,7 @@ _KNOWN = 0.1
 # has so many faults. A MiB that goes into untouched pages of 4 KiB has 256 faults, so 64 mean that
 # a quarter of the bytes goes there. A fault takes 0.5 to 2 us, so 64 take about as long as copying
 # the MiB. Each program has some hundred faults at its start, which cost little. So all faults
-# together must be a quarter of the kernel's time, with each as long as the slowest.
+# together must be a quarter of the kernel's time, even at 10 us a fault.
 _COST_SHARE, _COST_FAULTS = 0.2, 64
 _SLOWEST_FAULT, _COST_PART = 1e-5, 0.25
 
@@ -67,7 +67,7 @@ def kernel_words(
     if faults:
         also = f", with {count_text(faults)} page faults"
     if faults and each is not None and each >= 1:
-        also += f" ({each:.3g} for each MiB copied)"
+        also += f" ({figure_text(each)} for each MiB copied)"
     return f"{who} took {percent_text(share)} of the CPU time{also}"
 
 

@@ -56,8 +56,7 @@ def forgiving() -> dict[str, str]:
 
 def environment_with(library: Path, folder: Path) -> dict[str, str]:
     """An environment that loads the recorder before the libraries that are preloaded already."""
-    preloaded = os.environ.get("LD_PRELOAD", "")
-    both = f"{library}:{preloaded}" if preloaded else str(library)
+    both = ":".join(filter(None, (str(library), os.environ.get("LD_PRELOAD"))))
     ours = {"LD_PRELOAD": both, "ASTEROPE_RECORD": str(folder)}
     return {**os.environ, **forgiving(), **ours}
 
@@ -76,20 +75,20 @@ class Running:
     ) -> None:
         """`folder`: where its processes make files. Raises OSError where it cannot be started."""
         self._mask = signal.pthread_sigmask(signal.SIG_BLOCK, _TAKEN)
+        # If SIGCHLD is ignored, waiting tells nothing. As under timeout(1), the command does not
+        # ignore it either.
+        self._at_ends = signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         self._folder, self._files = folder, set[str]()
         self.ended: str | None = None  # how it failed, empty if it did not; None: it has not ended
         self.used = Used()  # by the processes that have ended
         # By process id, the name that each of these had in the end, and its own CPU seconds.
         self.waited_for: dict[int, tuple[str, float]] = {}
-        self.name = program.name[:15]  # as the kernel names it: 15 bytes
+        # as the kernel names it: 15 bytes
+        self.name = os.fsencode(program.name)[:15].decode("utf-8", "replace")
         adopt_orphans(True)
         try:
             self.pid = os.posix_spawn(
-                program,
-                list(command),
-                environment,
-                setsigmask=self._mask,
-                setsigdef=PYTHON_IGNORES,
+                program, list(command), environment, setsigmask=self._mask, setsigdef=PYTHON_IGNORES
             )
         except BaseException:
             self._restore()
@@ -105,6 +104,7 @@ class Running:
         adopt_orphans(False)
         while signal.sigtimedwait(_TAKEN, 0) is not None:
             pass
+        signal.signal(signal.SIGCHLD, self._at_ends)
         signal.pthread_sigmask(signal.SIG_SETMASK, self._mask)
 
     def events(self, duration: float | None) -> Iterator[Event]:

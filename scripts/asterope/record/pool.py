@@ -37,8 +37,8 @@ class Pool:
     flags: Counter[str] = field(default_factory=Counter)
     clocks: tuple[float, float] = (0.0, 0.0)  # of the process seen longest: seconds, ticks a second
     others: Counter[tuple[str, str]] = field(default_factory=Counter)  # what, and the file
-    # Both by process id. First: of those that ended without noting their CPU time, the known part,
-    # with their children's. Second: the last state of each clock, as an exec goes on with it.
+    # By process id, seconds known of those that ended without a note, with their children's. And
+    # each clock when it was last seen, as an exec goes on with it.
     _unnoted: dict[int, float] = field(default_factory=dict)
     _last: dict[int, float] = field(default_factory=dict)
     _chance: random.Random = field(default_factory=lambda: random.Random(1))
@@ -67,7 +67,7 @@ class Pool:
         have_ended: bool = True,
     ) -> None:
         """Adds processes, the first started first. `known`: by process id, CPU seconds that were
-        seen after the process's own last note. `to_the_end`: those of which that is all the time.
+        seen after the process's own last note. `to_the_end`: those whose known seconds are final.
         `gone_on`: those that have become another program, which is not recorded."""
         if len(self._last) > _MOST_CLOCKS:
             self._last = {p: s for p, s in self._last.items() if Path(f"/proc/{p}").exists()}
@@ -114,7 +114,7 @@ def own_cpu_seconds(
     seconds, newest = [], {process.pid: process for process in processes}
     for process in processes:
         before = last.get(process.pid, 0.0)
-        if process.cpu_before and process.cpu_before < before:
+        if process.cpu_before < before and process.cpu_seconds:  # 0: the clock was never noted
             before = 0.0  # the kernel gave the number to another process
         seen = known.get(process.pid, 0.0) if process is newest[process.pid] else 0.0
         last[process.pid] = max(before, process.cpu_seconds, seen)

@@ -28,7 +28,7 @@ class RawError(Exception):
 class Flags:
     """The reasons why a process could not record some calls."""
 
-    full: bool  # no space could be reserved: nothing was recorded from then on
+    full: bool  # no space could be reserved for threads, samples or modules
     shared_slots: bool  # more threads than slots, or children: counts of one slot may be too low
     modules_full: bool  # code was mapped that the table of modules lacks
     quiet: bool  # the program restricted its system calls: from then on its calls were only counted
@@ -47,7 +47,7 @@ class Module:
 
 @dataclass(frozen=True)
 class Sample:
-    """One call, drawn with a probability proportional to size + 256."""
+    """One call, drawn at random: see calls.py."""
 
     function: str
     size: int
@@ -66,7 +66,7 @@ class RawProcess:
     seconds: float  # from the start to the last note
     cpu_seconds: float  # user and system, as noted last; an exec goes on with this clock
     tick_hz: float  # 0: too short a time to tell
-    period: int  # mean distance of samples, in bytes of work: size + 256 a call
+    period: int  # mean distance of samples, in bytes: a call has its class's start + 256
     flags: Flags
     modules: list[Module]
     threads: int
@@ -142,6 +142,12 @@ def class_start(number: int) -> int:
     return (number - 8 * shift) << shift
 
 
+def class_start_of(size: int) -> int:
+    """The smallest size of the class in which a size is counted."""
+    shift = max(0, size.bit_length() - 4)
+    return size >> shift << shift
+
+
 _BOUNDS = [(class_start(number), class_start(number + 1)) for number in range(_CLASSES)]
 
 
@@ -177,7 +183,6 @@ class _Reader:
         noted = {clock: header[f"noted{header['note'] & 1}_{clock}"] for clock in _CLOCKS}
         seconds = max(0, noted["ns"] - header["started_ns"]) / 1e9
         ticks = max(0, noted["ticks"] - header["started_ticks"])
-        flags = header["flags"]
         waited_ns, waited = next(self.records(_WAITED, _WAITED_AT, 1), (0, 0))
         children = [*self.records(_CHILD, _WAITED_AT + _WAITED.size, _CHILDREN)]
         last = waited % _CHILDREN
@@ -204,7 +209,7 @@ class _Reader:
             counts=self._counts(header["slots"]),
             samples=self._samples(header["samples"], header["drawn"]),
             # the last one, as all others may find the file cut short
-            flags=Flags(*(bool(flags & bit) for bit in _FLAGS), cut_short=self.cut_short),
+            flags=Flags(*(bool(header["flags"] & bit) for bit in _FLAGS), cut_short=self.cut_short),
         )
 
     def _check(self, header: dict) -> None:
@@ -270,8 +275,8 @@ class _Reader:
 
 
 def request_stop(folder: Path) -> None:
-    """Asks all processes that record into a folder to record no further. Raises OSError if the
-    folder cannot be listed."""
+    """Asks all processes that record into a folder to stop, which they do at their next sample.
+    Raises OSError if the folder cannot be listed."""
     for path in folder.glob("*.raw"):
         with suppress(OSError):  # its owner may have taken it away
             file = os.open(path, os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOFOLLOW)

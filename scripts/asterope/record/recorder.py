@@ -17,7 +17,7 @@ LIBRARY = "libasterope_record.so"
 TO_OPEN = "have TMPDIR name a folder that other users may enter"
 
 _MEMORY = "/dev/shm"
-_ROOM = 256 << 20  # bytes: a process takes 0.04 MB, and 0.2 MB where it copies much
+_ROOM = 256 << 20  # bytes: a process takes up to 0.2 MB, and 0.025 MB for each further thread
 
 
 def find_library() -> Path:
@@ -28,8 +28,7 @@ def find_library() -> Path:
         places = [Path(os.environ.get("ASTEROPE_BUILD_DIR", above[3] / "build"))]
     else:  # where pip puts it, or above share/asterope/python
         places = [above[1], *(root / "lib" / "asterope" for root in above[5:6])]
-    paths = (place.resolve() / LIBRARY for place in places)
-    for path in paths:
+    for path in (place.resolve() / LIBRARY for place in places):
         if path.is_file():
             return path
     raise Failure(f"{LIBRARY} is not there: build it")

@@ -27,8 +27,8 @@ from .totals import BANDS, Total, totals_of
 
 FORMAT, VERSION = "asterope-recording", 2
 
-# So much of a command line is kept: it may hold a whole program (python -c).
-MOST_WORDS, LONGEST_WORD = 256, 1000
+# So much of a command line is kept, as it may hold a whole program (python -c), and of other text.
+MOST_WORDS, LONGEST_WORD, LONGEST_TEXT = 256, 1000, 4000
 
 # CPU time that was not recorded is told from the first number of seconds, and from that share of
 # the run on. A process takes up to the second number of seconds to end after its last note.
@@ -60,11 +60,8 @@ def this_machine() -> dict[str, str | int]:
     with suppress(OSError):
         text = Path("/proc/cpuinfo").read_text(errors="replace")
     brand = re.search(r"(?m)^model name\s*:(.*)", text)
-    return {
-        "cpu": " ".join(brand[1].split()) if brand else "unknown",
-        "cpus": os.cpu_count() or 1,
-        "libc": libc_name(),
-    }
+    cpu = " ".join(brand[1].split()) if brand else "unknown"
+    return {"cpu": cpu, "cpus": os.cpu_count() or 1, "libc": libc_name()}
 
 
 def libc_name() -> str:
@@ -90,7 +87,10 @@ def make_recording(pool: Pool, facts: Facts, warnings: Sequence[str] = ()) -> di
     warnings = [*warnings, *_doubts(pool.flags), *warnings_of(others_of(pool.others))]
     if facts.closed is not None and (unseen or pool.flags.get("shared_slots")):
         warnings.append(f"{one_line(facts.closed)}: other users may not enter it: {TO_OPEN}")
+    if totals.impossible:
+        warnings.append(f"calls of an impossible size, which are left out: {totals.impossible}")
     sites = [place.site for place in totals.places]
+    started = datetime.fromtimestamp(int(facts.started), timezone.utc)
     if not CAN_READ:
         warnings.append(
             f"functions are not named: that needs pyelftools, {to_install('pyelftools')}"
@@ -100,14 +100,12 @@ def make_recording(pool: Pool, facts: Facts, warnings: Sequence[str] = ()) -> di
         "version": VERSION,
         "tool_version": __version__,
         "program": {
-            "command": [_text(word) for word in facts.command[:MOST_WORDS]],
-            "executable": _text(facts.executable),
-            "name": _text(Path(facts.command[0]).name),
+            "command": [kept_text(word)[:LONGEST_WORD] for word in facts.command[:MOST_WORDS]],
+            "executable": kept_text(facts.executable),
+            "name": kept_text(Path(facts.command[0]).name),
         },
         "machine": facts.machine,
-        "started": datetime.fromtimestamp(int(facts.started), timezone.utc).strftime(
-            "%Y-%m-%dT%H:%M:%SZ"
-        ),
+        "started": f"{started:%Y-%m-%dT%H:%M:%SZ}",
         "seconds": _figure(facts.seconds),
         "cpu_seconds": _figure(cpu_seconds),
         "kernel_share": _figure(facts.used.kernel_share),
@@ -118,11 +116,7 @@ def make_recording(pool: Pool, facts: Facts, warnings: Sequence[str] = ()) -> di
         "outlived_by": facts.outlived_by,
         "processes": pool.processes,
         "threads": pool.threads,
-        "sampling": {
-            "period": pool.period,
-            "drawn": pool.drawn,
-            "samples": totals.samples,
-        },
+        "sampling": {"period": pool.period, "drawn": pool.drawn, "samples": totals.samples},
         "copies": {**shares(totals.copies, known=True), "timed": totals.copies.timed},
         "sets": {**shares(totals.sets, known=True), "timed": totals.sets.timed},
         "calls": [
@@ -137,8 +131,8 @@ def make_recording(pool: Pool, facts: Facts, warnings: Sequence[str] = ()) -> di
         ],
         "places": [
             {
-                "module": _text(place.site.module),
-                "function": _text(name),
+                "module": kept_text(place.site.module),
+                "function": kept_text(name),
                 "offset": place.site.offset,
                 "calls_function": place.function,
                 **shares(place.total),
@@ -147,7 +141,7 @@ def make_recording(pool: Pool, facts: Facts, warnings: Sequence[str] = ()) -> di
             }
             for place, name in zip(totals.places, name_functions(sites))
         ],
-        "warnings": [_text(line) for line in warnings],
+        "warnings": [kept_text(line)[:LONGEST_WORD] for line in warnings],
     }
 
 
@@ -189,9 +183,9 @@ def _unseen(facts: Facts, processes: int) -> float:
     return _figure(seconds / facts.cpu_seconds)
 
 
-def _text(text: str) -> str:
+def kept_text(text: str) -> str:
     """Text that readers in all languages accept: without halves of characters."""
-    return text.encode("utf-8", "backslashreplace").decode("utf-8")[:LONGEST_WORD]
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")[:LONGEST_TEXT]
 
 
 def _figure(value: float) -> float:
@@ -201,7 +195,7 @@ def _figure(value: float) -> float:
 
 # The caveats of the figures: a sentence for each flag that some process has.
 _DOUBTS = {
-    "full": "the disk was full: {} recorded only until then",
+    "full": "the disk was full: samples or places of {} are missing",
     "cut_short": "raw files of {} are cut short: a part of them is missing",
     "shared_slots": "{} had too many threads at once, or children without a file: counts may be a "
     "little too low, and the children's places are unknown",

@@ -51,8 +51,8 @@ class Session:
         self.descendants.forget_ended()
 
     def _known(self, running: Running) -> tuple[dict[int, float], set[int]]:
-        """CPU seconds by process id, and the processes of which that is all the time. These were
-        waited for, and recorded to their end: no exec has made another program of them."""
+        """CPU seconds by process id, and the processes of which these are final. These were waited
+        for, and recorded to their end: no exec has made another program of them."""
         names = {running.pid: running.name, **self.descendants.names}
         waited_for = {
             pid: seconds
@@ -98,7 +98,7 @@ class Session:
             request_stop(self.folder)
 
     def remove(self) -> None:
-        """Running processes go on without being counted. Those that begin now find no folder."""
+        """Running processes stop at their next sample. Those that begin now find no folder."""
         self.stop()
         self._stack.close()
 

@@ -209,16 +209,10 @@ def _demangled(names: list[str]) -> list[str]:
 def _lines_of_tool(command: Sequence[str], given: str = "") -> list[str]:
     """Its answer to the text, and "" behind the last line's end. No lines if the tool is not
     installed or fails."""
+    as_text = {"capture_output": True, "text": True, "errors": "replace"}
+    its = {**os.environ, "LC_ALL": "C"}
     try:
-        done = subprocess.run(
-            command,
-            input=given,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=_PATIENCE,
-            env={**os.environ, "LC_ALL": "C"},
-        )
+        done = subprocess.run(command, input=given, timeout=_PATIENCE, env=its, **as_text)
     except (OSError, subprocess.TimeoutExpired):
         return []
     return [] if done.returncode else done.stdout.split("\n")

@@ -9,7 +9,7 @@ from typing import Any
 
 from ..ending import FAILS, OF_SANDBOXES
 from ..faults import one_line
-from ..figures import bytes_text, count_text, percent_text, place_text
+from ..figures import bytes_text, count_text, figure_text, percent_text, place_text
 from ..program import Called
 from ..render import human_size
 from .kernel import are_pages_the_cost, kernel_words, to_try_tunables
@@ -50,8 +50,8 @@ def answer(recording: Mapping[str, Any]) -> str:
 def _run_line(recording: Mapping[str, Any]) -> str:
     parts = [
         one_line(recording["program"]["name"])[:30],
-        f"{recording['seconds']:.3g} s",
-        f"{recording['cpu_seconds']:.3g} s of CPU time",
+        f"{figure_text(recording['seconds'])} s",
+        f"{figure_text(recording['cpu_seconds'])} s of CPU time",
         _many(recording["processes"], "process", "processes"),
         _many(recording["threads"], "thread", "threads"),
         f"{count_text(recording['copies']['calls'])} copies",
@@ -68,8 +68,8 @@ def headline(recording: Mapping[str, Any]) -> str:
     if unnoted:
         of = "one that ended" if unnoted == 1 else f"{unnoted} that ended"
         ended = (
-            f", or of {of} without a word. The last time of such a process is missing, as it was "
-            "killed, ended by a system call past libc, or restricted itself"
+            f", or of {of} without noting its time. The last time of such a process is missing, as "
+            "it was killed, ended by a system call past libc, or restricted itself"
         )
     return (
         f"{100 * unseen:.0f} % of this run's CPU time is of processes that were not recorded"

@@ -15,6 +15,9 @@ from .raw import FUNCTIONS
 # The first sizes of the size bands. Each band ends before the next one, and the last has no end.
 BANDS = (0, 64, 256, 1 << 10, 4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20)
 
+# No buffer has so many bytes. A call with such a size, -1 say, crashes.
+IMPOSSIBLE = 1 << 47
+
 # Sizes below this are listed one by one: a tuning run draws small copies from them.
 SMALL = 4096
 
@@ -67,14 +70,18 @@ class Totals:
     bands: Sequence[Total]  # of the copies
     sizes: Mapping[int, float]  # calls by size, of small copies
     places: Sequence[Place]
+    impossible: int = 0  # calls that were left out for their size
 
 
 def totals_of(pool: Pool) -> Totals:
     counts: dict[str, dict[tuple[int, int], int]] = {name: {} for name in FUNCTIONS}
+    impossible = 0
     for (function, of_class), number in sorted(pool.counts.items()):
-        if number:
+        if of_class[0] >= IMPOSSIBLE:
+            impossible += number
+        elif number:
             counts[function][of_class] = number
-    calls = [call.timed(pool.tick_hz) for call in pool.samples]
+    calls = [call.timed(pool.tick_hz) for call in pool.samples if call.size < IMPOSSIBLE]
     copies = [call for call in calls if call.function in COPIES]
     sets = [call for call in calls if call.function not in COPIES]
     merged: Counter[tuple[int, int]] = Counter()
@@ -96,6 +103,7 @@ def totals_of(pool: Pool) -> Totals:
         bands=bands,
         sizes={size: n for size, n in sorted(sizes.items()) if size < SMALL},
         places=_places(calls),
+        impossible=impossible,
     )
 
 

@@ -36,6 +36,11 @@ def test_it_says_what_copies_take_at_most_and_what_to_do(recording) -> None:
     assert "asterope-prove -- COMMAND tells" in answer({**recording, "program": long_one})
 
 
+def test_seconds_of_a_long_run_have_no_exponent(recording) -> None:
+    text = answer({**recording, "seconds": 3599.6, "cpu_seconds": 99.96})
+    assert text.startswith("made-up, 3600 s, 100 s of CPU time, ")
+
+
 def test_it_says_what_sets_take_where_there_are_some(recording) -> None:
     assert "memset" not in answer(recording)
     many = recording_of(Kind(16, 4_000, 1e-8), Kind(1 << 20, 40_000, 50e-6, function="memset"))

@@ -11,6 +11,7 @@ MIB = 1 << 20
 def test_faults_are_told_for_each_mib_where_it_is_known_how_much_was_copied() -> None:
     whole = "The kernel took 45 % of the CPU time, with 2.56k page faults"
     assert kernel_words(0.45, 2560, 10 * MIB) == f"{whole} (256 for each MiB copied)"
+    assert "(2560 for each" in kernel_words(0.45, 2560, MIB)
     assert kernel_words(0.45, 2560) == kernel_words(0.45, 2560, 99) == whole
     assert kernel_words(0.45, 0, 10 * MIB) == "The kernel took 45 % of the CPU time"
     assert kernel_words(1.0, 0, who="With libc it") == "With libc it took 100 % of the CPU time"

@@ -50,9 +50,11 @@ def test_an_exec_goes_on_with_the_clock_and_another_process_of_that_number_has_i
     exec_of_it = replace(first, cpu_seconds=9, cpu_before=5)
     other = replace(first, cpu_seconds=2, cpu_before=0.001)
     pool = Pool()
-    for batch in [[first, exec_of_it, other]] if together else [[first], [exec_of_it], [other]]:
+    fork = replace(first, cpu_seconds=1, cpu_before=0)
+    all_of_them = [first, exec_of_it, other, fork]
+    for batch in [all_of_them] if together else [[one] for one in all_of_them]:
         pool.add(batch)
-    assert pool.cpu_seconds == 9 + 2
+    assert pool.cpu_seconds == 9 + 2 + 1
 
 
 def test_what_is_known_of_a_process_to_its_end_is_its_time() -> None:
@@ -78,7 +80,8 @@ def test_who_waited_for_a_process_knows_what_it_took_to_its_end(together: bool) 
     child = made_up_process([], pid=8, cpu_seconds=0.5)
     shell = made_up_process([], pid=6, cpu_seconds=2, waited_for={7: 4.0, 8: 9.0})
     pool = Pool()
-    for batch in [[shell, killed, child]] if together else [[killed, child], [shell], [shell]]:
+    later = replace(shell, cpu_before=2)
+    for batch in [[shell, killed, child]] if together else [[killed, child], [shell], [later]]:
         pool.add(batch, {7: 1.5})
     assert (pool.cpu_seconds, pool.unnoted) == (2 + (4 - 0.5) + 0.5, 0)
 
@@ -96,6 +99,8 @@ def test_what_was_seen_of_a_process_last_is_of_its_last_program() -> None:
     first = made_up_process([], pid=7, cpu_seconds=1, has_ended=False)
     last = replace(first, cpu_seconds=2, cpu_before=1)
     assert pools.own_cpu_seconds([first, last], {7: 5.0}) == [1, 4]
+    unnoted = replace(first, cpu_seconds=0, cpu_before=0)  # of a program without time stamps
+    assert pools.own_cpu_seconds([first, unnoted], {7: 5.0}) == [1, 4]
 
 
 def test_clocks_of_processes_that_are_gone_are_forgotten(monkeypatch) -> None:

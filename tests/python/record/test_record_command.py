@@ -45,8 +45,9 @@ def test_the_file_is_named_and_that_of_another_program_stays(record, program, tm
         done = record("--", program)
         assert done.stderr.splitlines()[-1] == "asterope-record: wrote recording.json"
     first = file.read_text()
-    said = only_error(record("--", "touch", "ran"), 2)
-    assert f"recording.json: is the recording of another program, {program}: " in said
+    for unnamed in ((), ("-o", "")):
+        said = only_error(record(*unnamed, "--", "touch", "ran"), 2)
+        assert f"recording.json: is the recording of another program, {program}: " in said
     assert file.read_text() == first and not (tmp_path / "ran").exists()
     done = record("-o", "recording.json", "--", "touch", "ran")
     assert done.returncode == 0 and read_recording(file)["program"]["name"] == "touch", done
@@ -161,7 +162,8 @@ def test_after_the_duration_the_program_goes_on_unrecorded(start, tmp_path) -> N
     assert recording["complete"] is False
     code, said = finish(process)
     assert code == 1  # what became of the command counts
-    assert "recorded for 0.1 s" in said and "exit code 5" in said
+    assert "recorded for 0.1 s" in said
+    assert said.endswith("asterope-record: the command failed with exit code 5\n")
     assert read_recording(tmp_path / "recording.json") == recording
 
 
@@ -187,6 +189,29 @@ def test_where_the_disk_is_full_the_answer_is_shown(record, program) -> None:
     done = record("-o", "/dev/full", "--", program)
     assert done.returncode == 1 and "Copies take at most" in done.stderr
     assert "No space left" in done.stderr.splitlines()[-1]
+
+
+def test_where_the_disk_is_full_after_the_duration_the_answer_is_shown_at_once(start, tmp_path):
+    process = start("-o", "/dev/full", "--duration", "0.1s")
+    wait_until(lambda: not list((tmp_path / "tmp").iterdir()), "its folder is gone")
+    shown = [process.stderr.readline()]
+    while not shown[-1].startswith("asterope-record: "):
+        shown.append(process.stderr.readline())
+    assert process.poll() is None and any("Copies take at most" in line for line in shown)
+    assert "recorded for 0.1 s: /dev/full: cannot write: No space left on device; " in shown[-1]
+    code, said = finish(process)
+    assert code == 1
+    assert said == "asterope-record: /dev/full: cannot write: No space left on device\n"
+
+
+@pytest.mark.parametrize("folder", [b"\xff", b"/".join([b"f" * 200] * 6)])
+def test_a_program_of_any_name_may_record_again(record, program, tmp_path, folder: bytes) -> None:
+    """Of bytes that are not text, and a long one."""
+    its = tmp_path / os.fsdecode(folder) / "program"
+    its.parent.mkdir(parents=True)
+    shutil.copy(program, its)
+    for _ in range(2):
+        assert record("--", its).returncode == 0
 
 
 def test_where_there_is_no_room_for_a_recording_the_program_does_not_run(settings, program) -> None:
@@ -337,7 +362,7 @@ def test_time_after_the_last_word_of_a_process_is_told_as_such(record, tmp_path)
     recording = read_recording(tmp_path / "recording.json")
     assert recording["unnoted"] == 1
     said = " ".join(done.stderr.split())
-    assert ("one that ended without a word" in said) == (recording["unseen"] > 0)
+    assert ("one that ended without noting its time" in said) == (recording["unseen"] > 0)
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root gives up its rights")

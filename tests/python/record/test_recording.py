@@ -65,8 +65,24 @@ def test_copies_never_take_more_than_the_run() -> None:
 
 def test_cpu_time_that_only_the_processes_noted_counts_each_pid_once() -> None:
     """An exec goes on with the clock of its process."""
-    processes = [made_up_process(KINDS, pid=p, cpu_seconds=c) for p, c in ((1, 5), (1, 9), (2, 4))]
+    processes = [
+        made_up_process(KINDS, pid=pid, cpu_seconds=seconds, cpu_before=before)
+        for pid, seconds, before in ((1, 5, 0), (1, 9, 5), (2, 4, 0))
+    ]
     assert make_recording(pool_of(*processes), facts(cpu_seconds=0.0))["cpu_seconds"] == 13
+
+
+@pytest.mark.parametrize("calls", [1, 2])
+def test_a_call_of_an_impossible_size_is_left_out_and_told(tmp_path: Path, calls: int) -> None:
+    """As of memcpy(to, from, -1), which crashes."""
+    kinds = [*KINDS, Kind((1 << 64) - 1, calls, 1.0)]
+    recording = make_recording(pool_of(made_up_process(kinds)), facts())
+    path = tmp_path / "recording.json"
+    path.write_text(recording_text(recording))
+    assert read_recording(path)["copies"]["calls"] == 4_005_000
+    assert recording["bands"][-1]["calls"] == 0 and len(recording["places"]) == 3
+    (warning,) = recording["warnings"]
+    assert warning == f"calls of an impossible size, which are left out: {calls}"
 
 
 @pytest.mark.parametrize("unseen", [False, True])

@@ -27,7 +27,8 @@ def test_calls_are_exact_and_bytes_where_samples_tell_the_size() -> None:
 def test_bands_hold_their_first_size_and_add_up() -> None:
     kinds = [Kind(size, 1000, 1e-8) for start in BANDS[1:] for size in (start - 1, start)]
     found = totals_of(pool_of(made_up_process(kinds)))
-    assert [band.calls for band in found.bands] == [1000, *[2000] * (len(BANDS) - 2), 1000]
+    expected = [1000, *[2000] * (len(BANDS) - 2), 1000]
+    assert [band.calls for band in found.bands] == pytest.approx(expected)
     assert sum(band.bytes for band in found.bands) == pytest.approx(found.copies.bytes)
 
 
@@ -68,6 +69,13 @@ def test_few_timings_say_nothing_but_there_is_a_bound() -> None:
     assert found.copies.seconds is None
     assert 0 < found.copies.slowest < 0.01
     assert totals_of(pool_of()).copies.slowest == 0
+
+
+def test_a_place_has_all_calls_of_a_size_far_from_the_start_of_its_class() -> None:
+    """By which the recorder draws them."""
+    (place,) = totals_of(pool_of(made_up_process([Kind(73_000, 300_000, 10e-6)]))).places
+    assert place.total.calls == pytest.approx(300_000, rel=0.05)
+    assert place.total.seconds == pytest.approx(3, rel=0.05)
 
 
 def test_the_median_size_of_a_place_is_of_its_calls_not_of_its_samples() -> None:
