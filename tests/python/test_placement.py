@@ -11,6 +11,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from asterope.faults import Failure
 from asterope.placement import command, segments
 from command_errors import exit_code_of, only_line_of
 from copy_programs import need, render
@@ -110,6 +111,15 @@ def test_what_is_no_routine_gets_one_line(text, expected, code, tmp_path: Path, 
     other.write_text(text + "\n")
     assert exit_code_of(command.main, other, "--rounds", "1") == code
     assert expected in only_line_of("asterope-placement", capsys)
+
+
+def test_a_program_that_does_not_end_gets_one_line(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setattr(segments, "MOST_SECONDS", 0.1)
+    endless = tmp_path / "endless"
+    endless.write_text("#!/bin/sh\nexec sleep 60\n")
+    endless.chmod(0o755)
+    with pytest.raises(Failure, match=r"^the loops of gcc -O0: longer than 0\.1 s$"):
+        segments.time_all({("gcc -O0", "static"): endless}, 1, random.Random(1))
 
 
 @pytest.mark.parametrize("arguments", ["{} --rounds 0", "{} --cpu x", "{} --cpu 65535", "absent.c"])
