@@ -53,6 +53,7 @@ def test_a_program_that_is_nowhere_gets_one_line(tmp_path, monkeypatch, capsys):
     ("modules", "said", "arguments"),
     [
         (["jinja2"], "needs the Python module jinja2,", ("generate", ["--version"])),
+        (["jinja2"], "needs the Python module jinja2,", ("report", [PROFILE])),
         (["matplotlib"], "pictures need matplotlib,", ("report", [PROFILE])),
         (["elftools"], "needs the Python module elftools,", ("prove", ["--", "true"])),
         (
