@@ -168,6 +168,13 @@ def test_the_told_entry_point_is_drawn_beside_the_routine_and_is_no_rival(made: 
     lines = {line.get_label(): line for line in picture.figure.axes[0].get_lines()}
     assert set(lines["asterope's entry point for it"].get_ydata()) == {9.0}
     assert max(lines["best other copy"].get_ydata()) < 9
+    _, picture = charts_and_ratios(made.put(raw))  # of which it has another panel first
+    assert (
+        "asterope's entry point for it" not in picture.figure.axes[0].get_legend_handles_labels()[1]
+    )
+    (legend,) = picture.figure.legends
+    told = [text.get_text() for text in legend.get_texts()]
+    assert told.count("asterope's entry point for it") == 1 and len({*told}) == len(told) == 4
 
 
 def test_misalignments_are_drawn_by_label_and_results_of_memset_called_that(made: Made) -> None:

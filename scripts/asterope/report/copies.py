@@ -213,8 +213,8 @@ def _ratio_figure(shown: Sequence[Chart], machine: Mapping[str, Any]) -> Any:
         _set_up(axes, shown, machine)
     for row in grid:
         row[0].set_ylabel("libc's time over asterope's (log scale)")
-    handles, labels = all_axes[0].get_legend_handles_labels()
-    style.legend_outside(figure, "below", handles=handles, labels=labels, ncols=len(labels))
+    legend = style.legend_of(all_axes)
+    style.legend_outside(figure, "below", **legend, ncols=len(legend["labels"]))
     return figure
 
 

@@ -155,6 +155,13 @@ def interval_text(ratio: Ratio | None) -> str:
     return f"{ratio.median:.2f} ({ratio.low:.2f}..{ratio.high:.2f})" if ratio else "-"
 
 
+def legend_of(all_axes: Iterable[Axes]) -> dict[str, Sequence[Any]]:
+    """The options of a legend that names each thing once, though several axes may have it."""
+    drawn = [axes.get_legend_handles_labels() for axes in all_axes]
+    once = {label: handle for handles, labels in drawn for handle, label in zip(handles, labels)}
+    return {"handles": [*once.values()], "labels": [*once]}
+
+
 def legend_outside(figure: Figure, side: str, **options: Any) -> None:
     """A legend `below` all axes or to their `right`, for which a figure of `new_figure` makes room.
 
