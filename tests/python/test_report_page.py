@@ -29,8 +29,10 @@ from report_samples import (
 
 pytest.importorskip("matplotlib", reason="matplotlib is not installed")
 
+from asterope.modes import TwoModes, histogram
 from asterope.report.copies import ratio_picture, throughput_picture
 from asterope.report.intervals import intervals_picture
+from asterope.report.modes import Sample, modes_pictures
 from asterope.report.page import make_sections
 from asterope.report.program import trial_pictures
 from asterope.report.search_maps import families_picture, plane_of, planes_picture, scored_sizes
@@ -418,7 +420,9 @@ def test_places_are_dots_with_intervals_in_the_colour_of_their_verdict(made: Mad
     assert picture.rendered("png")[:4] == b"\x89PNG" and len(picture.table.rows) == 2
     assert "routine 1.200 (1.100 to 1.300)" in picture.table.rows[0][3]
     (row,) = modes.table.rows  # of the place that has two
-    assert row[1:4] == ["1.0 µs", "3.0 µs", "50 %"]
+    assert row[1:4] == ["1.00 µs", "3.00 µs", "50 %"]
+    near = Sample("near", "s", TwoModes(1.20e-6, 1.24e-6, 0.5), histogram([1.2e-6, 1.24e-6]))
+    assert "near: 1.20 µs and 1.24 µs (50 %)" in modes_pictures("calls", [near])[0].caption
     unbelieved = program_trial()
     unbelieved["places"][1]["possible"] = False
     picture, _ = trial_pictures(unbelieved)
