@@ -54,7 +54,7 @@ class Parser(argparse.ArgumentParser):
 
     def _nearest_option(self, message: str) -> str:
         """Guesses the meaning of an option that argparse does not know; empty: nothing is near."""
-        unknown = re.search(r"unrecognized arguments: .*?(--?[\w-]+)", message)
+        unknown = re.search(r"unrecognized arguments:.*?(?<!\S)(--?[\w-]+)", message)
         known = [name for name in self._option_string_actions if name != "--help-json"]
         hint = did_you_mean(unknown[1], known) if unknown else ""
         if hint:

@@ -16,6 +16,7 @@ from command_errors import only_line_of
         (["--bogus"], None),
         (["-x\nmore"], None),
         (["--help-jsn"], "--help"),  # and not what is hidden
+        (["--bogus", "my-prefix.c"], None),  # no option
     ],
 )
 def test_bad_arguments_get_one_line_that_names_the_nearest_option(capsys, given, meant):
