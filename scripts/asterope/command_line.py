@@ -78,6 +78,9 @@ def show(text: str, stream: TextIO | None = None, end: str = "\n") -> None:
     try:
         if stream is not None:  # it is None for a closed descriptor
             print(text, end=end, file=stream, flush=True)
+    except UnicodeEncodeError:  # the stream's encoding lacks a character
+        code = stream.encoding
+        show(text.encode(code, "backslashreplace").decode(code), stream, end)
     except OSError:
         # The interpreter flushes once more when it ends, and calls it a failure, too.
         nowhere = os.open(os.devnull, os.O_WRONLY)
