@@ -10,7 +10,7 @@ from .faults import one_line
 
 def _scaled(value: float, units: Sequence[str], step: int) -> str:
     for unit in units:
-        if value < step or unit == units[-1]:
+        if round(value) < step or unit == units[-1]:
             return f"{value:.3g}{unit}" if value < 99.95 else f"{value:.0f}{unit}"
         value /= step
     raise AssertionError
