@@ -123,6 +123,14 @@ def test_a_signal_comes_though_the_writing_fails(tmp_path, monkeypatch, capsys):
     assert os.listdir(tmp_path) == []
 
 
+@pytest.mark.parametrize("name", ["a" * 244, "a" * 255, "ä" * 127])
+def test_the_longest_names_can_be_written(tmp_path, name):
+    leftover = tmp_path / os.fsdecode(os.fsencode(f".{name}")[:244] + b".abcdef.tmp")
+    leftover.touch()
+    write_files(tmp_path, {name: "text"})
+    assert os.listdir(tmp_path) == [name]
+
+
 def test_what_a_killed_process_left_is_removed_by_the_next_one_and_nothing_else(tmp_path):
     others = {".a.tmp", ".a.abc.tmp", ".a.abcdef", ".other.abcdef.tmp", "a.abcdef.tmp"}
     for name in others:
