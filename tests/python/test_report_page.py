@@ -271,6 +271,8 @@ def test_the_strips_cover_all_sizes_of_the_profile(made: Made) -> None:
         "buffers that alias (modulo 4096)",
         "buffers that overlap",
     ]
+    count = sum(one["kind"] == "pipelines" for one in good_profile()["choices"])
+    assert f": {count} intervals, " in axes.get_title(loc="left")
     first = sorted((p.get_x(), p.get_x() + p.get_width()) for p in axes.patches if p.get_y() < 0)
     assert first[0][0] == 1 and first[-1][1] == 1 << 20
     assert all(a[1] == b[0] for a, b in zip(first, first[1:])), "neither gap nor overlap"

@@ -45,6 +45,7 @@ class _Bar(NamedTuple):
 def intervals_picture(profile: Profile) -> Picture:
     """A strip for each entry point and way of copying, over the transfer sizes."""
     strips, pipelines = _strips(profile), profile.of("pipelines")
+    count = sum(one.kind == "pipelines" for one in profile.choices)  # of all functions
     tuples = {t for strip in strips for *_, t in strip.bars}
     colours = _colours(profile.architecture)
     figure = style.new_figure(11, 1.9 + 0.62 * len(strips))
@@ -60,8 +61,7 @@ def intervals_picture(profile: Profile) -> Picture:
     axes.spines["left"].set_visible(False)
     style.mark_caches(axes, profile.machine)
     axes.set_title(
-        f"Which copy does which sizes: {len(pipelines)} intervals, "
-        f"{len(tuples)} different pipelines"
+        f"Which copy does which sizes: {count} intervals, {len(tuples)} different pipelines"
     )
     used = [rt for rt in colours if any(t.rt == rt for t in tuples)]
     patches = [Patch(facecolor=colours[rt], edgecolor=INK, label=rt) for rt in used]
