@@ -27,7 +27,8 @@ def write_files(folder: Path, texts: Mapping[str, str | bytes]) -> None:
     Each is written in full beside its target before the first is renamed. So a full disk or a
     missing permission leaves every target as it was. Interrupts wait until all is done. Only a
     crash of the system between the renames can leave one file new and another old; POSIX has no
-    rename of two. Leftovers of killed processes are removed there. Raises OSError.
+    rename of two. Pipes and devices are written first: an interrupt may cut these short. Leftovers
+    of killed processes are removed there. Raises OSError.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
