@@ -19,10 +19,7 @@ COMMANDS = {
     "tune": ("finds the fastest memory copies of this machine", None),
     "generate": ("renders the memcpy of a profile as C", "generate"),
     "bench": ("times copies side by side with libc's", None),
-    "record": (
-        "records which copies a program makes, and what they cost",
-        "record.command",
-    ),
+    "record": ("records which copies a program makes, and what they cost", "record.command"),
     "report": ("shows what was measured, with pictures", "report.command"),
     "prove": (
         "tells whether the routine makes a program faster, where, and how sure that is",

@@ -156,29 +156,13 @@ def _joined(choices: Sequence[Choice], sensed: str | None) -> list[tuple[int, in
 
 def _draw(axes: Axes, y: float, bar: _Bar) -> None:
     above, up_to, colour, words, streams = bar
-    axes.barh(
-        y,
-        up_to - above,
-        left=above,
-        height=0.72,
-        color=colour,
-        edgecolor=INK,
-        linewidth=0.7,
-        hatch=STREAM_HATCH if streams else None,
-    )
+    look = {"height": 0.72, "color": colour, "edgecolor": INK, "linewidth": 0.7}
+    axes.barh(y, up_to - above, left=above, hatch=STREAM_HATCH if streams else None, **look)
     # if a bar has no room for its name, the legend has it, by its colour
     if math.log2(up_to / above) >= 0.22 * max(map(len, words.split("\n"))):
-        axes.text(
-            (above * up_to) ** 0.5,
-            y,
-            words,
-            ha="center",
-            va="center",
-            fontsize=8,
-            color=INK,
-            bbox={"facecolor": colour, "edgecolor": "none", "pad": 1} if streams else None,
-            clip_on=True,
-        )
+        box = {"facecolor": colour, "edgecolor": "none", "pad": 1} if streams else None
+        look = {"ha": "center", "va": "center", "fontsize": 8, "color": INK, "clip_on": True}
+        axes.text((above * up_to) ** 0.5, y, words, bbox=box, **look)
 
 
 def _sensing_words(copy: SensingCopy) -> str:
