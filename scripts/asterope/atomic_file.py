@@ -27,7 +27,8 @@ def write_files(folder: Path, texts: Mapping[str, str | bytes]) -> None:
     Each is written in full beside its target before the first is renamed. So a full disk or a
     missing permission leaves every target as it was. Interrupts wait until all is done. Only a
     crash of the system between the renames can leave one file new and another old; POSIX has no
-    rename of two. Leftovers of killed processes are removed there. Raises OSError.
+    rename of two. Pipes and devices are written first: an interrupt may cut these short. Leftovers
+    of killed processes are removed there. Raises OSError.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -151,7 +152,7 @@ def _stage(target: Path, content: bytes, stack: ExitStack) -> Path:
     locked, and gone when the stack is left, unless it was renamed by then."""
     _remove_leftovers(target)
     while True:
-        beside = target.parent / f".{target.name}.{secrets.token_hex(3)}.tmp"
+        beside = target.parent / f"{_hidden(target)}.{secrets.token_hex(3)}.tmp"
         # tempfile will not do: its files are private, these take the mode that the umask gives.
         file = stack.enter_context(beside.open("xb", buffering=0))  # nothing is left to close()
         stack.callback(beside.unlink, missing_ok=True)
@@ -163,9 +164,14 @@ def _stage(target: Path, content: bytes, stack: ExitStack) -> Path:
     return beside
 
 
+def _hidden(target: Path) -> str:
+    """ ".NAME", which ".XXXXXX.tmp" may follow: file systems take names of up to 255 bytes."""
+    return os.fsdecode(os.fsencode(f".{target.name}")[:244])
+
+
 def _remove_leftovers(target: Path) -> None:
     """Removes the temporary files of processes that were killed: these hold no locks any more."""
-    pattern = re.compile(rf"\.{re.escape(target.name)}\.[0-9A-Za-z]{{6}}\.tmp")
+    pattern = re.compile(rf"{re.escape(_hidden(target))}\.[0-9A-Za-z]{{6}}\.tmp")
     for path in filter(lambda path: pattern.fullmatch(path.name), target.parent.iterdir()):
         # or another process is writing it, or it is not ours to remove
         with suppress(OSError), locked(path) as status:

@@ -54,7 +54,7 @@ class Parser(argparse.ArgumentParser):
 
     def _nearest_option(self, message: str) -> str:
         """Guesses the meaning of an option that argparse does not know; empty: nothing is near."""
-        unknown = re.search(r"unrecognized arguments: .*?(--?[\w-]+)", message)
+        unknown = re.search(r"unrecognized arguments:.*?(?<!\S)(--?[\w-]+)", message)
         known = [name for name in self._option_string_actions if name != "--help-json"]
         hint = did_you_mean(unknown[1], known) if unknown else ""
         if hint:
@@ -78,6 +78,9 @@ def show(text: str, stream: TextIO | None = None, end: str = "\n") -> None:
     try:
         if stream is not None:  # it is None for a closed descriptor
             print(text, end=end, file=stream, flush=True)
+    except UnicodeEncodeError:  # the stream's encoding lacks a character
+        code = stream.encoding
+        show(text.encode(code, "backslashreplace").decode(code), stream, end)
     except OSError:
         # The interpreter flushes once more when it ends, and calls it a failure, too.
         nowhere = os.open(os.devnull, os.O_WRONLY)

@@ -95,7 +95,8 @@ def _name(path: str | os.PathLike) -> str:
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,62}", name):
         raise BadInput(
             f"{one_line(path)}: the profile goes by its file's name, which needs letters, digits, "
-            "points, dashes, underscores and plus signs only, 63 at most: rename the file"
+            "points, dashes, underscores and plus signs only, 63 at most, and begins with a letter "
+            "or a digit: rename the file"
         )
     if name == FALLBACK:
         raise BadInput(

@@ -15,7 +15,7 @@ def figure_text(value: float) -> str:
 
 def _scaled(value: float, units: Sequence[str], step: int) -> str:
     for unit in units:
-        if value < step or unit == units[-1]:
+        if round(value) < step or unit == units[-1]:
             return f"{figure_text(value)}{unit}"
         value /= step
     raise AssertionError

@@ -21,15 +21,17 @@ def interrupts_caught() -> Iterator[None]:
 
 @contextmanager
 def interrupts_held() -> Iterator[None]:
-    """The block inside is done as a whole: the signals come when it is over.
+    """The block inside is done as a whole: the signals come when it is over, or has failed.
 
     Blocking them would not do: they would go to the threads that numpy started.
     """
     came: list[int] = []
-    with _handled_by(lambda number, _frame: came.append(number)):
-        yield
-    if came:
-        signal.raise_signal(came[0])
+    try:
+        with _handled_by(lambda number, _frame: came.append(number)):
+            yield
+    finally:
+        if came:
+            signal.raise_signal(came[0])
 
 
 def run_in_foreground(command: Sequence[str]) -> int:

@@ -48,7 +48,8 @@ def two_modes(values: Sequence[float]) -> TwoModes | None:
     spread = math.sqrt(pvariance(logs[:split]) + pvariance(logs[split:]))
     apart = fmean(logs[split:]) - fmean(logs[:split])
     low, high = ranked[split // 2], ranked[split + (count - split) // 2]
-    step = _clock_step(ranked) / low  # it has no spread, but neither is it a hump
+    # equal readings have no spread, but a step of the clock is not a gap between humps
+    step = _clock_step(ranked) / low
     if high < _APART * low or math.sqrt(2) * apart <= _ASHMAN * max(spread, step):
         return None
     third = math.log(high / low) / 3
@@ -59,12 +60,12 @@ def two_modes(values: Sequence[float]) -> TwoModes | None:
 
 
 def _clock_step(ranked: Sequence[float]) -> float:
-    """How far it usually is from a value to the next one that differs."""
+    """How far it usually is from a value to the next that differs; 0 where none clearly does."""
     steps: list[float] = []
     for before, after in zip(ranked[-2::-1], ranked[:0:-1]):
         step = after - before
         steps += [step] if step > 1e-9 * after else steps[-1:]
-    return median(steps)
+    return median(steps) if steps else 0.0
 
 
 class Histogram(NamedTuple):

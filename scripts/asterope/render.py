@@ -486,7 +486,7 @@ def _steps(choices: Sequence[Choice], bound: int) -> list[dict[str, Any]]:
 
 
 def _figures(rows: Sequence[Mapping[str, Any]]) -> dict[str, float | None]:
-    """The geometric mean ratio of several rows, where all were measured, and their bandwidth."""
+    """The geometric mean ratio of several rows, if all were measured, and the highest bandwidth."""
     ratios = [row.get("ratio") for row in rows]
     return {
         "ratio": None

@@ -26,7 +26,7 @@ def signed_rank_interval(values: Sequence[float], confidence: float = 0.95) -> R
 
 @lru_cache
 def _least_rank_sum(n: int, allowed: float) -> int:
-    """The largest sum of positive ranks that it stays at or below with that chance at most."""
+    """The largest c for which a rank sum of c or less has that chance at most; else 0."""
     if n > 40:
         spread = math.sqrt(n * (n + 1) * (2 * n + 1) / 24)
         z = NormalDist().inv_cdf(1 - allowed)
@@ -45,7 +45,8 @@ def _least_rank_sum(n: int, allowed: float) -> int:
 
 
 def _mean_of_pair(ranked: Sequence[float], number: int) -> float:
-    """The mean of two values, or of one with itself, that has so many below it."""
+    """Of the means of all pairs, each value with itself too, in rising order: the one with this
+    number, from 0."""
     n = len(ranked)
     low, high = ranked[0], ranked[-1]
     begins, ends = list(range(n)), [n] * n  # of each value's partners, itself among them

@@ -1,4 +1,4 @@
-"""A folder for the files of a run, which goes even if the run is killed: with the next one then."""
+"""A folder for the files of a run. The next run removes it if this one was killed."""
 
 from __future__ import annotations
 

@@ -2,8 +2,8 @@
 
 Usage: python -m asterope.share OUTPUT.tar.gz FILE... (scripts/tune --share)
 
-Words that could tell whose machine it is go: the host's and the user's names and every path, of
-which the last part stays. The file is for figures, CPU, kernel and libc.
+Words that could tell whose machine it is go: the host's and the user's names, and paths from /, ~,
+. or .., of which the last part stays. The file is for figures, CPU, kernel and libc.
 """
 
 from __future__ import annotations
@@ -26,11 +26,14 @@ from .command_line import BAD_INPUT, DONE, FAILED, fail, show
 from .faults import Failure, one_line
 
 PROGRAM = "asterope.share"
-_PATH = re.compile(r"(?<![\w.])~?/(?:[^\s/\"']+/)*([^\s/\"']*)")
+_ROOT = r"(?:~[\w.-]*|\.{1,2})?/"
+# Where a text begins with a path, its folders may have blanks in their names.
+_PATH = re.compile(rf"(?:^{_ROOT}(?:[^/]+/)*|(?<![\w.]){_ROOT}(?:[^\s/\"']+/)*)([^\s/\"']*)")
 
 
 def names_here() -> list[str]:
-    """The host's and the user's names, without those that other words contain."""
+    """The host's and the user's names, longest first; not root, and none of one or two letters,
+    which may be words."""
     names = {platform.node(), platform.node().split(".")[0]}
     with suppress(OSError, KeyError, ImportError):
         names.add(getpass.getuser())
@@ -52,14 +55,21 @@ def anonymous(value: Any, names: Sequence[str]) -> Any:
 
 
 def _text(path: Path, names: Sequence[str]) -> str:
-    """The value of a JSON file, or the values of a sample log, one a line. Raises OSError,
-    ValueError."""
+    """The value of a JSON file, or the values of a sample log, one a line; without the last line of
+    a run that was killed, if that is cut short. Raises OSError, ValueError."""
     text = path.read_text(encoding="utf-8")
-    try:
+    with suppress(json.JSONDecodeError):
         return json.dumps(anonymous(json.loads(text), names), indent=1) + "\n"
-    except json.JSONDecodeError:
-        lines = (json.dumps(anonymous(json.loads(line), names)) for line in text.splitlines())
-        return "".join(f"{line}\n" for line in lines)
+    packed = []
+    lines = text.split("\n")
+    for number, line in enumerate(lines, 1):
+        try:
+            packed += [json.dumps(anonymous(json.loads(line), names))]
+        except json.JSONDecodeError as error:
+            if number == len(lines) > 1:
+                break
+            raise ValueError(f"{path}: line {number}: not JSON: {error.msg}") from None
+    return "".join(f"{line}\n" for line in packed)
 
 
 def pack(files: Sequence[Path], names: Sequence[str]) -> bytes:
@@ -85,7 +95,10 @@ def main(argv: Sequence[str]) -> int:
         return fail(PROGRAM, one_line(error), BAD_INPUT)
     except Failure as error:
         return fail(PROGRAM, str(error), FAILED)
-    show(f"{one_line(output)}: figures of this machine, without names of hosts, users or paths.")
+    show(
+        f"{one_line(output)}: figures of this machine, without paths, its name and yours "
+        "(unless of one or two letters)."
+    )
     return DONE
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shlex
 import signal
@@ -109,6 +110,25 @@ def test_a_signal_while_writing_comes_when_all_is_written(tmp_path, monkeypatch,
     assert run("name", lambda: write_files(tmp_path, {"a": "1", "b": "2"})) == 130
     assert capsys.readouterr().err == "name: interrupted\n"
     assert sorted(os.listdir(tmp_path)) == ["a", "b"]
+
+
+def test_a_signal_comes_though_the_writing_fails(tmp_path, monkeypatch, capsys):
+    def fails(descriptor: int) -> None:
+        signal.raise_signal(signal.SIGINT)
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(atomic_file.os, "fsync", fails)
+    assert run("name", lambda: write_files(tmp_path, {"a": "1"})) == 130
+    assert capsys.readouterr().err == "name: interrupted\n"
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize("name", ["a" * 244, "a" * 255, "ä" * 127])
+def test_the_longest_names_can_be_written(tmp_path, name):
+    leftover = tmp_path / os.fsdecode(os.fsencode(f".{name}")[:244] + b".abcdef.tmp")
+    leftover.touch()
+    write_files(tmp_path, {name: "text"})
+    assert os.listdir(tmp_path) == [name]
 
 
 def test_what_a_killed_process_left_is_removed_by_the_next_one_and_nothing_else(tmp_path):

@@ -1,10 +1,11 @@
 """The common part of the commands: errors are one line in the program's name, with the contract's
 codes."""
 
+import io
 import signal
 
 import pytest
-from asterope.command_line import BAD_INPUT, Parser, run
+from asterope.command_line import BAD_INPUT, Parser, run, show
 from command_errors import only_line_of
 
 
@@ -29,6 +30,23 @@ def test_bad_arguments_get_one_line_that_names_the_nearest_option(capsys, given,
     said = only_line_of("asterope-some", capsys)
     assert said.endswith(": see asterope-some --help\n")
     assert f"(did you mean {meant}?)" in said if meant else "did you mean" not in said
+
+
+def test_a_dash_inside_a_file_name_begins_no_option(capsys):
+    parser = Parser(prog="asterope-some")
+    parser.add_argument("file")
+    parser.add_argument("--prefix")
+    with pytest.raises(SystemExit):
+        parser.parse_args(["a.c", "my-prefix.c"])
+    said = only_line_of("asterope-some", capsys)
+    assert "unrecognized arguments: my-prefix.c: see" in said
+
+
+def test_what_the_encoding_of_the_output_lacks_is_escaped():
+    raw = io.BytesIO()
+    stream = io.TextIOWrapper(raw, encoding="latin-1")
+    show("wrote ä日.html", stream)
+    assert raw.getvalue() == "wrote ä\\u65e5.html\n".encode("latin-1")
 
 
 def test_options_of_a_program_to_run_are_told_where_they_go(capsys):

@@ -49,10 +49,31 @@ def test_a_program_that_is_nowhere_gets_one_line(tmp_path, monkeypatch, capsys):
     assert said.count("\n") == 1
 
 
+def test_a_package_in_a_shallow_folder_finds_the_program_on_the_path(tmp_path, monkeypatch):
+    monkeypatch.setattr(commands, "__file__", "/app/asterope/commands.py")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    program = tmp_path / "asterope-shallow"
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    assert commands._find("asterope-shallow") == str(program)
+
+
+def test_a_program_that_cannot_be_run_gets_one_line(tmp_path, monkeypatch, capsys):
+    program = tmp_path / "asterope-tune"
+    program.write_bytes(b"\x7fELF, of another machine")
+    program.chmod(0o755)
+    monkeypatch.setattr(commands, "_find", lambda name: str(program))
+    assert commands.run_command("tune", []) == 1
+    assert (
+        capsys.readouterr().err == f"asterope-tune: {program}: cannot be run: Exec format error\n"
+    )
+
+
 @pytest.mark.parametrize(
     ("modules", "said", "arguments"),
     [
         (["jinja2"], "needs the Python module jinja2,", ("generate", ["--version"])),
+        (["jinja2"], "needs the Python module jinja2,", ("report", [PROFILE])),
         (["matplotlib"], "pictures need matplotlib,", ("report", [PROFILE])),
         (["elftools"], "needs the Python module elftools,", ("prove", ["--", "true"])),
         (

@@ -36,7 +36,8 @@ def test_two_modes_are_found_with_their_medians_and_one_hump_is_left_alone(count
 
 def test_few_values_equal_ones_and_zeros_have_no_modes():
     steps = [20.0] * 20 + [29.9] * 33 + [30.3] * 33 + [40.1] * 14  # of a clock
-    for values in (sample(19, 0.5, 1.3), steps, [3.0] * 50, [0.0] * 50):
+    rounded = [0.3] * 15 + [0.1 + 0.2] * 15
+    for values in (sample(19, 0.5, 1.3), steps, rounded, [3.0] * 50, [0.0] * 50):
         assert two_modes(values) is None, values
 
 

@@ -7,12 +7,14 @@ import json
 import os
 import random
 import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
+from asterope.faults import Failure
 from asterope.placement import command, segments
 from command_errors import exit_code_of, only_line_of
-from copy_programs import render
+from copy_programs import need, render
 from profile_samples import good_profile
 
 BUILDS = [f"{c} {level}" for c in segments.COMPILERS for level in segments.LEVELS]
@@ -55,6 +57,41 @@ def test_all_loops_are_built_and_timed(routine: Path, capsys) -> None:
         assert f"\n{loop:<11}{compiler} {level}" in text
 
 
+OFFSETS = """
+#define main unused
+#include "segments.c"
+#undef main
+#include <stddef.h>
+void *asterope_memcpy(void *to, const void *from, size_t bytes) { return memcpy(to, from, bytes); }
+int main(void) {
+    printf("%zu", sizeof(struct arrays));
+#define TELL(name) printf(" " #name " %zu", offsetof(struct arrays, name))
+    TELL(source); TELL(target); TELL(bytes); TELL(byte_copy);
+    TELL(left); TELL(right); TELL(product);
+    return 0;
+}
+"""
+
+
+@pytest.mark.parametrize("options", [[], ["-DHEAP"]], ids=["static", "heap"])
+def test_the_arrays_of_a_loop_do_not_alias(options, tmp_path: Path) -> None:
+    need("gcc")
+    (tmp_path / "offsets.c").write_text(OFFSETS)
+    folder = Path(segments.__file__).parent
+    program = tmp_path / "offsets"
+    subprocess.run(
+        ["gcc", "-std=gnu11", *options, f"-I{folder}", tmp_path / "offsets.c", "-o", program],
+        check=True,
+    )
+    size, *words = subprocess.check_output([program], text=True).split()
+    at = {name: int(offset) for name, offset in zip(words[::2], words[1::2])}
+    assert int(size) <= 32768
+    for loop in (("source", "target"), ("bytes", "byte_copy"), ("left", "right", "product")):
+        for one, other in itertools.combinations(loop, 2):
+            apart = (at[one] - at[other]) % 4096
+            assert 64 <= apart <= 4096 - 64, (one, other)
+
+
 MEMCPY = "#include <stddef.h>\nvoid *asterope_memcpy(void *to, const void *from, size_t n)\n"
 WRONG = MEMCPY + "{ *(char *)to = *(const char *)from + (n == 1); return to; }"
 CRASH = MEMCPY + "{ (void)to; (void)from; (void)n; __builtin_trap(); }"
@@ -74,6 +111,15 @@ def test_what_is_no_routine_gets_one_line(text, expected, code, tmp_path: Path, 
     other.write_text(text + "\n")
     assert exit_code_of(command.main, other, "--rounds", "1") == code
     assert expected in only_line_of("asterope-placement", capsys)
+
+
+def test_a_program_that_does_not_end_gets_one_line(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setattr(segments, "MOST_SECONDS", 0.1)
+    endless = tmp_path / "endless"
+    endless.write_text("#!/bin/sh\nexec sleep 60\n")
+    endless.chmod(0o755)
+    with pytest.raises(Failure, match=r"^the loops of gcc -O0: longer than 0\.1 s$"):
+        segments.time_all({("gcc -O0", "static"): endless}, 1, random.Random(1))
 
 
 @pytest.mark.parametrize("arguments", ["{} --rounds 0", "{} --cpu x", "{} --cpu 65535", "absent.c"])

@@ -103,7 +103,7 @@ _WITH_STEP = _log(_STEP)
 BAD_FILES: dict[str, tuple[Any, str]] = {
     "empty": ("", "empty"),
     "other text": ("hello\n", "not JSON"),
-    "other JSON": ({"format": "x"}, "not a profile, sample log, bench results or trial"),
+    "other JSON": ({"format": "x"}, "a profile, sample log, bench results, whole runs or trial"),
     "binary": (b"\x7fELF\x00\xff" * 9, "UTF-8"),
     "bench of version 1": (_bench(version=1), "version 1"),
     "bench of no results": (_bench(results=None), "results"),

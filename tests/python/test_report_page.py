@@ -29,8 +29,10 @@ from report_samples import (
 
 pytest.importorskip("matplotlib", reason="matplotlib is not installed")
 
+from asterope.modes import TwoModes, histogram
 from asterope.report.copies import ratio_picture, throughput_picture
 from asterope.report.intervals import intervals_picture
+from asterope.report.modes import Sample, modes_pictures
 from asterope.report.page import make_sections
 from asterope.report.program import trial_pictures
 from asterope.report.search_maps import families_picture, plane_of, planes_picture, scored_sizes
@@ -168,6 +170,13 @@ def test_the_told_entry_point_is_drawn_beside_the_routine_and_is_no_rival(made: 
     lines = {line.get_label(): line for line in picture.figure.axes[0].get_lines()}
     assert set(lines["asterope's entry point for it"].get_ydata()) == {9.0}
     assert max(lines["best other copy"].get_ydata()) < 9
+    _, picture = charts_and_ratios(made.put(raw))  # of which it has another panel first
+    assert (
+        "asterope's entry point for it" not in picture.figure.axes[0].get_legend_handles_labels()[1]
+    )
+    (legend,) = picture.figure.legends
+    told = [text.get_text() for text in legend.get_texts()]
+    assert told.count("asterope's entry point for it") == 1 and len({*told}) == len(told) == 4
 
 
 def test_misalignments_are_drawn_by_label_and_results_of_memset_called_that(made: Made) -> None:
@@ -262,6 +271,8 @@ def test_the_strips_cover_all_sizes_of_the_profile(made: Made) -> None:
         "buffers that alias (modulo 4096)",
         "buffers that overlap",
     ]
+    count = sum(one["kind"] == "pipelines" for one in good_profile()["choices"])
+    assert f": {count} intervals, " in axes.get_title(loc="left")
     first = sorted((p.get_x(), p.get_x() + p.get_width()) for p in axes.patches if p.get_y() < 0)
     assert first[0][0] == 1 and first[-1][1] == 1 << 20
     assert all(a[1] == b[0] for a, b in zip(first, first[1:])), "neither gap nor overlap"
@@ -411,7 +422,9 @@ def test_places_are_dots_with_intervals_in_the_colour_of_their_verdict(made: Mad
     assert picture.rendered("png")[:4] == b"\x89PNG" and len(picture.table.rows) == 2
     assert "routine 1.200 (1.100 to 1.300)" in picture.table.rows[0][3]
     (row,) = modes.table.rows  # of the place that has two
-    assert row[1:4] == ["1.0 µs", "3.0 µs", "50 %"]
+    assert row[1:4] == ["1.00 µs", "3.00 µs", "50 %"]
+    near = Sample("near", "s", TwoModes(1.20e-6, 1.24e-6, 0.5), histogram([1.2e-6, 1.24e-6]))
+    assert "near: 1.20 µs and 1.24 µs (50 %)" in modes_pictures("calls", [near])[0].caption
     unbelieved = program_trial()
     unbelieved["places"][1]["possible"] = False
     picture, _ = trial_pictures(unbelieved)

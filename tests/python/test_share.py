@@ -17,6 +17,11 @@ WORDS = {
     "toolbox, joanna": "toolbox, joanna",
     "AMD EPYC 9454P 48-Core, Linux 6.1.0": "AMD EPYC 9454P 48-Core, Linux 6.1.0",
     "ratio 1/2": "ratio 1/2",
+    "../../home/bob/secret/x.json": "x.json",
+    "see ./secret/x.json, or ../y": "see x.json, or y",
+    "run by ~bob/secret/app": "run by app",
+    "~b.ob-2/app": "app",
+    "/home/bob/My Files/secret plans/app": "app",
 }
 
 
@@ -47,3 +52,24 @@ def test_what_cannot_be_read_or_written_gets_one_line(tmp_path, capsys):
     (tmp_path / "p.json").write_text("{}")
     assert share.main([str(tmp_path), str(tmp_path / "p.json")]) == 1
     assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_a_log_that_a_killed_run_cut_short_is_packed_without_its_last_line(tmp_path):
+    log = tmp_path / "run.trials"
+    for text in ('{"ns": 1.5}\n{"ns": 2.5}\n', '{"ns": 1.5}\n{"ns": 2.5}\n{"candidate": "YM'):
+        log.write_text(text)
+        with tarfile.open(fileobj=io.BytesIO(share.pack([log], NAMES))) as archive:
+            assert archive.extractfile("run.trials").read() == b'{"ns": 1.5}\n{"ns": 2.5}\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "line"), [('{"a": 1}\n{]\n{"a": 1}\n', 2), ('{"a', 1), ('{"a":\n', 1)]
+)
+def test_what_is_not_json_gets_one_line_with_its_file_and_place(tmp_path, capsys, text, line):
+    log = tmp_path / "run.trials"
+    log.write_text(text)
+    assert share.main([str(tmp_path / "x.tar.gz"), str(log)]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith(f"asterope.share: {log}: line {line}: not JSON: ")
+    assert said.count("\n") == 1
+    assert not (tmp_path / "x.tar.gz").exists()

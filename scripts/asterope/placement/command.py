@@ -25,8 +25,8 @@ def _parser() -> argparse.ArgumentParser:
         description="Times loops whose arrays are in the data segment, and the same loops whose "
         "arrays are on the heap (copy, fill, matrix product, libc's memcpy, the routine), compiled "
         "by gcc and clang at -O0 to -O3. The verdict is a finding, no exit code.",
-        epilog="Exit codes: 0 done; 1 failed while building or timing; 2 bad arguments or "
-        "a routine that does not compile; 130 interrupted.",
+        epilog="Exit codes: 0 done; 1 no compiler, or failed while timing; 2 bad arguments, or "
+        "the programs do not compile; 130 interrupted.",
     )
     parser.add_argument(
         "routine",

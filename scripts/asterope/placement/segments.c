@@ -11,11 +11,12 @@
 
 enum { COUNT = 2000, SIDE = 32, TRIALS = 9, TRIAL_NS = 200000 };
 
-/* In 32 KiB, so that the loops are timed and not the memory; nothing aliases modulo 4096. */
+/* In 32 KiB, so that the loops are timed and not the memory. The gaps keep a store from aliasing
+ * (modulo 4096) a load soon after it. */
 struct arrays {
     int source[COUNT], target[COUNT];
     char bytes[COUNT], byte_copy[COUNT];
-    int left[SIDE][SIDE], right[SIDE][SIDE], product[SIDE][SIDE];
+    int left[SIDE][SIDE], gap[16], right[SIDE][SIDE], other_gap[16], product[SIDE][SIDE];
 };
 #ifdef HEAP
 struct arrays *heap_arrays; /* external: any store of a char might be one to it */

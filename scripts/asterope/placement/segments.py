@@ -89,9 +89,11 @@ def time_all(
     for _ in range(rounds):
         own: dict[tuple[str, str, str], float] = {}
         for build, kind in random_order.sample(list(programs), len(programs)):
-            done = subprocess.run(
-                [programs[build, kind]], capture_output=True, text=True, timeout=MOST_SECONDS
-            )
+            command = [programs[build, kind]]
+            try:
+                done = subprocess.run(command, capture_output=True, text=True, timeout=MOST_SECONDS)
+            except subprocess.TimeoutExpired:
+                raise Failure(f"the loops of {build}: longer than {MOST_SECONDS} s") from None
             if done.returncode != 0:
                 why = done.stderr.strip() or f"end with {done.returncode}"
                 raise Failure(f"the loops of {build}: {why}")

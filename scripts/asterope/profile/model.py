@@ -16,7 +16,7 @@ _OTHERS = {"threads": threads.Share, "fresh": fresh.PageStage}
 
 @dataclass(frozen=True)
 class Ratio:
-    """libc's time over another's: median and sign-test interval."""
+    """A ratio of times: its median or estimate, and its 95 % interval."""
 
     median: float
     low: float

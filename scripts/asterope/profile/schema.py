@@ -74,8 +74,8 @@ def read_checked(
     check: Callable[[Any], None],
     content: bytes | None = None,
 ) -> Any:
-    """A file of that kind, as the schema says, if there is one. `check`: raises Fault for what it
-    does not refuse. `content`: its bytes, if they were read already. Raises BadInput."""
+    """A file of that kind, as the schema says, if there is one. `check` raises Fault for what the
+    schema cannot refuse. `content`: its bytes, if they were read already. Raises BadInput."""
     try:
         raw = parse(read(path, kind) if content is None else content, kind)
         if schema_file is not None:

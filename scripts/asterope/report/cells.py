@@ -30,9 +30,7 @@ def cells_picture(suite: str, cells: Sequence[Cell], peers: Sequence[str], sourc
     style.row_axis(axes, [cell_label(cell) for cell in cells])
     axes.set_xlabel("libc's time over that of the copy (log scale): right of 1 is faster than libc")
     axes.grid(True, axis="x")
-    handles, labels = axes.get_legend_handles_labels()
-    once = dict(zip(labels, handles))  # each row has all of them
-    style.legend_outside(figure, "right", handles=[*once.values()], labels=[*once], fontsize=9)
+    style.legend_outside(figure, "right", **style.legend_of([axes]), fontsize=9)
     ours = [cell["copies"][ROUTINE]["ratio"] for cell in cells if ROUTINE in cell["copies"]]
     ratios = [ratio.median for ratio in ours if ratio]
     finding = (

@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from ..atomic_file import write_output
-from ..command_line import DONE, Parser, run, show, tell, to_install
+from ..command_line import DONE, PACKAGES, Parser, run, show, tell, to_install
 from ..faults import BadInput, Failure, one_line
 from ..profile_places import profile_to_read
 from .inputs import read_inputs
@@ -22,7 +22,7 @@ def _parser() -> argparse.ArgumentParser:
         description="Makes one self-contained page of the results of asterope-tune, asterope-bench "
         "and asterope-prove: throughput and ratios to libc by size, heat maps of the search, the "
         "chosen intervals, a program's gain, samples with two modes, the machine, its noise.",
-        epilog="Exit codes: 0 done; 1 failed while writing, or matplotlib is missing; 2 bad "
+        epilog="Exit codes: 0 done; 1 failed while writing, or a module is missing; 2 bad "
         "arguments or bad input; 130 interrupted.",
     )
     parser.add_argument(
@@ -58,6 +58,8 @@ def _run(arguments: argparse.Namespace) -> int:
         from . import page  # not before the inputs are good: matplotlib takes a second to load
     except ImportError as error:
         missing = (error.name or "").partition(".")[0]
+        if isinstance(error, ModuleNotFoundError) and missing in PACKAGES:
+            raise  # run() tells how to install it
         if missing not in ("matplotlib", "numpy"):
             raise Failure(f"matplotlib cannot be loaded: {_first_cause(error)}") from None
         raise Failure(f"the pictures need {missing}, {to_install('matplotlib')}") from None

@@ -200,10 +200,7 @@ def ratio_picture(
 
 def _ratio_figure(shown: Sequence[Chart], machine: Mapping[str, Any]) -> Any:
     figure, grid, all_axes = style.panels(
-        len(shown),
-        2,
-        lambda columns, rows: (max(8, 5.4 * columns), 0.9 + 3.3 * rows),
-        sharey=True,
+        len(shown), 2, lambda columns, rows: (max(8, 5.4 * columns), 0.9 + 3.3 * rows), sharey=True
     )
     sizes = sizes_of(shown, ROUTINE)
     for axes, chart in zip(all_axes, shown):
@@ -213,8 +210,8 @@ def _ratio_figure(shown: Sequence[Chart], machine: Mapping[str, Any]) -> Any:
         _set_up(axes, shown, machine)
     for row in grid:
         row[0].set_ylabel("libc's time over asterope's (log scale)")
-    handles, labels = all_axes[0].get_legend_handles_labels()
-    style.legend_outside(figure, "below", handles=handles, labels=labels, ncols=len(labels))
+    legend = style.legend_of(all_axes)
+    style.legend_outside(figure, "below", **legend, ncols=len(legend["labels"]))
     return figure
 
 
@@ -250,15 +247,9 @@ def _draw_ratios(axes: Axes, chart: Chart, **look: Any) -> None:
 def _ratio_panel(axes: Axes, chart: Chart) -> None:
     floor = sorted(chart.floor.items())
     if floor:
-        axes.fill_between(
-            [size for size, _ in floor],
-            [ratio.low for _, ratio in floor],
-            [ratio.high for _, ratio in floor],
-            color="#b9b9b9",
-            alpha=0.7,
-            linewidth=0,
-            label="libc against libc (noise)",
-        )
+        sizes, lows, highs = zip(*((size, ratio.low, ratio.high) for size, ratio in floor))
+        band = {"color": "#b9b9b9", "alpha": 0.7, "linewidth": 0}
+        axes.fill_between(sizes, lows, highs, label="libc against libc (noise)", **band)
     best: dict[int, float] = {}
     for name in chart.rivals:
         for size, ratio in chart.ratios.get(name, {}).items():
@@ -270,16 +261,8 @@ def _ratio_panel(axes: Axes, chart: Chart) -> None:
         told = [(size, ratio.median) for size, ratio in chart.ratios.get(chart.told, {}).items()]
         label = "asterope's entry point for it"
         axes.plot(*zip(*told), color=style.OURS, linestyle="--", linewidth=1.2, label=label)
-    _draw_ratios(
-        axes,
-        chart,
-        color=style.OURS,
-        marker="o",
-        linewidth=2,
-        elinewidth=1.4,
-        capsize=2.5,
-        label="asterope (95 % interval)",
-    )
+    ours = {"color": style.OURS, "marker": "o", "linewidth": 2, "elinewidth": 1.4, "capsize": 2.5}
+    _draw_ratios(axes, chart, label="asterope (95 % interval)", **ours)
     lowest, at = min((ratio.median, size) for size, ratio in chart.ratios[ROUTINE].items())
     axes.set_title(
         f"{in_words(chart)}\nmean {chart.mean_ratio(ROUTINE):.2f}, lowest {lowest:.2f} "

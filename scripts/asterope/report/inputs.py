@@ -34,7 +34,7 @@ class Inputs:
 
     @property
     def machine(self) -> Mapping[str, Any]:
-        """The architecture, as in profiles; empty if no input names one."""
+        """The machine, as in profiles; of whole runs only its libc; empty if no input names one."""
         for given in (self.bench, self.log, self.profile):
             if given is not None and (machine := _machine_of(given)):
                 return machine
@@ -122,8 +122,8 @@ def _read(path: str) -> tuple[str, Any]:
             check = partial(_refuse_false_intervals, kind.remedy)
             return name, read_checked(path, kind, schema, check, content)
     raise BadInput(
-        f"{where}: not a profile, sample log, bench results or trial of Asterope: name files of "
-        "asterope-tune, or --json files of asterope-bench or asterope-prove"
+        f"{where}: not a profile, sample log, bench results, whole runs or trial of Asterope: name "
+        "files of asterope-tune, or --json files of asterope-bench or asterope-prove"
     )
 
 

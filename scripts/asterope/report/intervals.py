@@ -45,6 +45,7 @@ class _Bar(NamedTuple):
 def intervals_picture(profile: Profile) -> Picture:
     """A strip for each entry point and way of copying, over the transfer sizes."""
     strips, pipelines = _strips(profile), profile.of("pipelines")
+    count = sum(one.kind == "pipelines" for one in profile.choices)  # of all functions
     tuples = {t for strip in strips for *_, t in strip.bars}
     colours = _colours(profile.architecture)
     figure = style.new_figure(11, 1.9 + 0.62 * len(strips))
@@ -60,8 +61,7 @@ def intervals_picture(profile: Profile) -> Picture:
     axes.spines["left"].set_visible(False)
     style.mark_caches(axes, profile.machine)
     axes.set_title(
-        f"Which copy does which sizes: {len(pipelines)} intervals, "
-        f"{len(tuples)} different pipelines"
+        f"Which copy does which sizes: {count} intervals, {len(tuples)} different pipelines"
     )
     used = [rt for rt in colours if any(t.rt == rt for t in tuples)]
     patches = [Patch(facecolor=colours[rt], edgecolor=INK, label=rt) for rt in used]
@@ -156,29 +156,13 @@ def _joined(choices: Sequence[Choice], sensed: str | None) -> list[tuple[int, in
 
 def _draw(axes: Axes, y: float, bar: _Bar) -> None:
     above, up_to, colour, words, streams = bar
-    axes.barh(
-        y,
-        up_to - above,
-        left=above,
-        height=0.72,
-        color=colour,
-        edgecolor=INK,
-        linewidth=0.7,
-        hatch=STREAM_HATCH if streams else None,
-    )
+    look = {"height": 0.72, "color": colour, "edgecolor": INK, "linewidth": 0.7}
+    axes.barh(y, up_to - above, left=above, hatch=STREAM_HATCH if streams else None, **look)
     # if a bar has no room for its name, the legend has it, by its colour
     if math.log2(up_to / above) >= 0.22 * max(map(len, words.split("\n"))):
-        axes.text(
-            (above * up_to) ** 0.5,
-            y,
-            words,
-            ha="center",
-            va="center",
-            fontsize=8,
-            color=INK,
-            bbox={"facecolor": colour, "edgecolor": "none", "pad": 1} if streams else None,
-            clip_on=True,
-        )
+        box = {"facecolor": colour, "edgecolor": "none", "pad": 1} if streams else None
+        look = {"ha": "center", "va": "center", "fontsize": 8, "color": INK, "clip_on": True}
+        axes.text((above * up_to) ** 0.5, y, words, bbox=box, **look)
 
 
 def _sensing_words(copy: SensingCopy) -> str:

@@ -29,7 +29,7 @@ def modes_pictures(name: str, samples: Sequence[Sample]) -> list[Picture]:
     rows = []
     for axes, (sample, unit, modes, bins) in zip(axes_of, samples):
         text = (
-            EngFormatter("s", places=1) if unit == "s" else FuncFormatter(lambda x, _: f"{x:.4g}")
+            EngFormatter("s", places=2) if unit == "s" else FuncFormatter(lambda x, _: f"{x:.4g}")
         )
         edges = [bins.low + at * bins.width for at in range(len(bins.counts))]
         axes.bar(edges, bins.counts, bins.width, align="edge", color="#555555")

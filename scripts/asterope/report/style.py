@@ -155,6 +155,13 @@ def interval_text(ratio: Ratio | None) -> str:
     return f"{ratio.median:.2f} ({ratio.low:.2f}..{ratio.high:.2f})" if ratio else "-"
 
 
+def legend_of(all_axes: Iterable[Axes]) -> dict[str, Sequence[Any]]:
+    """The options of a legend that names each thing once, though several axes may have it."""
+    drawn = [axes.get_legend_handles_labels() for axes in all_axes]
+    once = {label: handle for handles, labels in drawn for handle, label in zip(handles, labels)}
+    return {"handles": [*once.values()], "labels": [*once]}
+
+
 def legend_outside(figure: Figure, side: str, **options: Any) -> None:
     """A legend `below` all axes or to their `right`, for which a figure of `new_figure` makes room.
 
@@ -195,21 +202,12 @@ def plain_log_axis(axis: Any, ticks: Sequence[float] | None = None) -> None:
 def mark_caches(axes: Axes, machine: Mapping[str, Any]) -> None:
     """A dotted line at each transfer size that is a cache's size."""
     low, high = axes.get_xlim()
+    place = {"xycoords": ("data", "axes fraction"), "textcoords": "offset points", "rotation": 90}
+    look = {"ha": "right", "va": "top", "fontsize": 8, "color": MUTED, **place}
     for name, size in cache_sizes(machine):
         if low < size < high:
             axes.axvline(size, color=MUTED, linewidth=1, linestyle=(0, (1, 2)), zorder=0.5)
-            axes.annotate(
-                f"{name} {human_size(size)}",
-                (size, 1),
-                xycoords=("data", "axes fraction"),
-                xytext=(-3, -3),
-                textcoords="offset points",
-                ha="right",
-                va="top",
-                rotation=90,
-                fontsize=8,
-                color=MUTED,
-            )
+            axes.annotate(f"{name} {human_size(size)}", (size, 1), (-3, -3), **look)
 
 
 def cache_sizes(machine: Mapping[str, Any]) -> list[tuple[str, int]]:
