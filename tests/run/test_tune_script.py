@@ -12,6 +12,7 @@ import re
 import shlex
 import shutil
 import sys
+import tarfile
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -129,7 +130,7 @@ def test_options_of_asterope_tune_are_handed_on(checkout: Checkout, given: list[
 
 def test_only_the_files_that_were_asked_for_are_left_beside_the_profile(checkout: Checkout) -> None:
     own = checkout.home / "p.json"
-    for given in (["--log", checkout.home / "mine.trials"], ["--retune"], ["-o", own]):
+    for given in (["--log", checkout.root / "mine.trials"], ["--retune"], ["-o", own]):
         assert checkout.run(*given).returncode == 0
     for profile in (checkout.profile, own):
         left = {path.name for path in profile.parent.iterdir()}
@@ -142,6 +143,21 @@ def test_a_run_is_resumed_where_there_is_a_log(checkout: Checkout) -> None:
     checkout.profile.with_name("profile.json.trials").write_text("{}\n")
     done = checkout.run("--resume")
     assert done.returncode == 0 and f"-o {checkout.profile} --resume" in done.asked
+
+
+def test_a_shared_search_leaves_no_log_that_stops_the_next_one(checkout: Checkout) -> None:
+    """One that was cut short has left a log, which goes only when its owner removes it."""
+    own, trials = checkout.home / "own.trials", Path(f"{checkout.profile}.trials")
+    for given in ([], [], ["--log", own]):
+        done = checkout.run("--share", "x", *given)
+        assert (done.returncode, done.searches) == (0, 1), done
+        with tarfile.open(checkout.home / "x.tar.gz") as packed:
+            log = own.name if given else trials.name
+            assert packed.getnames() == ["profile.json", log, "bench.json"]
+    assert own.exists() and not trials.exists()
+    trials.write_text("{}\n")
+    assert checkout.run("--share", "x").returncode == 2 and trials.exists()
+    assert checkout.run("--share", "x", "--resume").returncode == 0 and not trials.exists()
 
 
 def test_the_options_in_its_table_are_those_that_asterope_tune_has(build_dir: Path) -> None:

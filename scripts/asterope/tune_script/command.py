@@ -117,8 +117,6 @@ class Course:
                 return False
             reasons = checked.stdout.partition("\n\n")[0]  # the rest does not matter
             say(f"tuning again: {reasons.strip()}")
-        if request.has("--share") and not request.has("--log", "--resume"):
-            Path(request.trials).unlink(missing_ok=True)
         with suppress(FileNotFoundError, NotADirectoryError):
             stamp.unlink()  # were the search cut short, it would vouch for the wrong profile
         before = _identity(request.profile)
@@ -193,6 +191,8 @@ class Course:
             code = share.main([packed, request.profile, request.trials, *map(str, results)])
             if code:
                 raise SystemExit(code)
+        if not request.values.get("--log"):  # the next search refuses to start beside a log
+            Path(request.trials).unlink(missing_ok=True)
 
     def _setup(self, *words: str) -> None:
         _require_success(self._request.setup_command(*words))
