@@ -252,7 +252,10 @@ def test_a_profile_that_fits_is_kept_and_a_provisional_one_warned_of(checkout: C
             said = [line for line in done.stderr.splitlines() if "provisional" in line]
             assert said == ([f"{last}, with scripts/tune --retune"] if last else [])
             assert not last or done.stderr.splitlines()[-1] == said[0]
-    assert checkout.run("--retune").searches == 1
+    log = checkout.root / "mine.trials"
+    for given in (["--retune"], ["--fresh"], ["--fresh"], ["--log", log]):
+        assert checkout.run(*given).searches == 1
+    assert checkout.run("--log", log).searches == checkout.run().searches == 0
     checkout.verdict.write_text("3 stale\n")
     done = checkout.run()
     assert "tuning again: p.json stale" in done.stderr and done.searches == 1

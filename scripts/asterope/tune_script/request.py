@@ -38,7 +38,7 @@ _FILES = ("--recording", "--places")
 _NO_SEARCH = ("--version", "--system", "--user")
 
 # Options of a search that cannot change its result.
-_UNDECIDING = ("--no-generate", "--resume", "--quiet", "--verbose")
+_UNDECIDING = ("--fresh", "--log", "--no-generate", "--resume", "--quiet", "--verbose")
 
 _TO_HELP = "see scripts/tune --help"
 
@@ -74,7 +74,8 @@ class Request:
     @property
     def retunes(self) -> bool:
         """Whether it searches, whatever profile is there."""
-        return self.has("--retune", "--share", "--resume")
+        keeps_log = self.has("--log") and not os.path.exists(self.trials)
+        return self.has("--retune", "--fresh", "--share", "--resume") or keeps_log
 
     def setup_command(self, *words: str) -> list[str]:
         """The command that calls a function of scripts/setup.sh, which installs and builds."""
