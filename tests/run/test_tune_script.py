@@ -261,6 +261,14 @@ def test_a_profile_that_fits_is_kept_and_a_provisional_one_warned_of(checkout: C
     assert "tuning again: p.json stale" in done.stderr and done.searches == 1
 
 
+def test_the_same_options_in_other_words_need_no_other_search(checkout: Checkout) -> None:
+    references = ["--reference", "a=./a.so", "--reference", "b=./b.so"]
+    assert checkout.run("--rigor", "quick", "--sizes=1K", *references).searches == 1
+    again = ["--sizes", "1K", *references, "--rigor=quick"]
+    assert checkout.run(*again).searches == 0
+    assert checkout.run(*again, "--reference=c=./c.so").searches == 1
+
+
 RECORDING = ' "program": {"command": ["./x"], "executable": "/bin/x", "name": "ffmpeg"},\n'
 
 

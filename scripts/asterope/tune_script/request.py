@@ -158,7 +158,7 @@ def _take_option(request: Request, name: str, value: str, together: list[str]) -
         return
     request.options += together
     if name not in _UNDECIDING:
-        request.deciding += together
+        request.deciding.append(f"{name}={value}")
     if name == "--recording":  # another one of the same name is another search
         content = _content(value)
         request.deciding.append(f"{zlib.crc32(content)} {len(content)}")
@@ -202,6 +202,7 @@ def _program_of(recording: str) -> str:
 def _complete(request: Request) -> None:
     """Fills in what follows from several options. Raises BadInput."""
     values = request.values
+    request.deciding.sort()  # the same options in another order are the same search
     if request.has("--name"):
         request.program = values["--name"]
     elif recording := values.get("--recording"):
