@@ -33,6 +33,7 @@ FORMS = {
     "--threads": (r"[0-9]+", "2"),
 }
 _FILES = ("--recording", "--places")
+_SEVERAL = ("--without", "--only")  # they take all words up to the next option or command
 
 # Generators find the user's and the system's profile: nothing is rendered.
 _NO_SEARCH = ("--version", "--system", "--user")
@@ -96,8 +97,9 @@ class Request:
 def read(root: Path, words: Iterable[str]) -> Request:
     """Raises BadInput."""
     request = Request(root)
-    rest = iter(words)
-    for word in rest:
+    rest = list(words)[::-1]
+    while rest:
+        word = rest.pop()
         if word in ("-h", "--help"):
             request.values["--help"] = ""
             return request
@@ -111,10 +113,13 @@ def read(root: Path, words: Iterable[str]) -> Request:
             raise BadInput(f"there is no option {one_line(name)}{hint}: {_TO_HELP}")
         together = [word]
         if known[name] and value is None:
-            value = next(rest, None)
-            if value is None:
+            if not rest:
                 raise BadInput(f"{name} needs a value: {_TO_HELP}")
+            value = rest.pop()
             together.append(value)
+        while name in _SEVERAL and rest and rest[-1][:1] != "-" and rest[-1] not in OPTIONS:
+            together.append(rest.pop())
+            value = f"{value},{together[-1]}"
         if not known[name] and value is not None:
             raise BadInput(f"{name} takes no value: {_TO_HELP}")
         if value is not None:
