@@ -38,7 +38,12 @@ MISSPELT = {
     "value of a flag": (["--quiet=no"], "--quiet takes no value"),
     "no file": (["-o", ""], "-o needs the name of a file"),
     "no name": (["--name"], "--name needs a value"),
-    "nothing to share": (["--share=x", "--no-generate"], "--share needs a search"),
+    "nothing to share": (["--share=x", "--no-generate"], "--share does nothing beside --no-gen"),
+    "no name to share": (["--share", ""], "--share needs the name of a file"),
+    "nothing to render": (["--places=pipe", "--no-generate"], "--places does nothing beside --no-"),
+    "no search": (["check", "--retune"], "--retune does nothing beside check: leave out one"),
+    "no search of its own": (["--system", "--name=x"], "--name does nothing beside --system"),
+    "search before a command": (["--rigor=quick", "check"], "check: the options before it are"),
     "name of another folder": (["--name", "../x"], "--name '../x': choose letters, digits"),
     "no recording": (["--recording", "none.json"], "--recording none.json: there is no such file"),
     "no such map": (["--places=none.json"], "--places none.json: there is no such file"),
@@ -294,6 +299,10 @@ def test_a_programs_profile_is_kept_apart(checkout: Checkout, tmp_path: Path) ->
     assert checkout.run("--name", "x-2", "--recording", recording).returncode == 0
     assert own.parents[1].joinpath("x-2/profile.json").exists()
     assert checkout.run("check", "--name=ffmpeg").asked == [f"check {own}"]
+    recording.write_text("{}")  # it names no program, for which nothing is kept here
+    assert checkout.run("--system", "--recording", recording).searches == 0
+    assert checkout.run("check", "--name=other").returncode == 0
+    assert sorted(path.name for path in own.parents[1].iterdir()) == ["ffmpeg", "x-2"]
 
 
 def test_a_map_of_places_goes_to_the_preload_library(checkout: Checkout, tmp_path: Path) -> None:

@@ -78,7 +78,7 @@ class Course:
     def set_up_and_build(self) -> None:
         request = self._request
         self._setup("set_up", "tune")
-        if request.program:
+        if request.program and request.searches:
             profiles = request.root / "generated" / "programs" / request.program
             for folder in (profiles, request.libraries):
                 folder.mkdir(parents=True, exist_ok=True)

@@ -38,6 +38,9 @@ _SEVERAL = ("--without", "--only")  # they take all words up to the next option 
 # Generators find the user's and the system's profile: nothing is rendered.
 _NO_SEARCH = ("--version", "--system", "--user")
 
+# Commands about the profile that is here, where none is named.
+_OF_PROFILE = ("check", "diagnose")
+
 # Options of a search that cannot change its result.
 _UNDECIDING = ("--fresh", "--log", "--no-generate", "--resume", "--quiet", "--verbose")
 
@@ -142,6 +145,10 @@ def _take_operand(request: Request, word: str) -> None:
         request.operands += 1
         _require_file(request.command, word)
     elif word in OPTIONS and word != SEARCH:
+        if request.given:
+            raise BadInput(
+                f"{word}: the options before it are those of a search: write its own behind it"
+            )
         request.command = word
     else:
         hint = did_you_mean(word, [command for command in OPTIONS if command != SEARCH])
@@ -179,6 +186,8 @@ def _check_value(name: str, value: str) -> None:
     form, example = FORMS.get(name, (".*", ""))
     if not re.fullmatch(form, value, re.DOTALL):
         raise BadInput(f"{name} {one_line(value)}: write it as in {name} {example}")
+    if name == "--share" and not value:
+        raise BadInput("--share needs the name of a file")
     if name in _FILES:
         _require_file(name, value)
 
@@ -204,41 +213,47 @@ def _program_of(recording: str) -> str:
     return found[1].decode(errors="replace")
 
 
+def _require_use_of_own(request: Request) -> None:
+    """Refuses options of the script that would do nothing. Raises BadInput."""
+    idle, stop = [], ""
+    if not request.searches:
+        idle = ["--retune", "--places", "--share"]
+        idle += [] if request.command in _OF_PROFILE else ["--name"]
+        stop = request.command or next(name for name in _NO_SEARCH if request.has(name))
+    elif not request.generates:
+        idle, stop = ["--places", "--share"], "--no-generate"
+    for name in idle:
+        if request.has(name):
+            raise BadInput(f"{name} does nothing beside {stop}: leave out one of them")
+
+
 def _complete(request: Request) -> None:
     """Fills in what follows from several options. Raises BadInput."""
     values = request.values
     request.deciding.sort()  # the same options in another order are the same search
-    if request.has("--name"):
-        request.program = values["--name"]
-    elif recording := values.get("--recording"):
-        request.program = _program_of(recording)
-    if request.has("--name", "--recording") and not re.fullmatch(
-        r"[A-Za-z0-9_][A-Za-z0-9_.+-]*", request.program
-    ):
+    _require_use_of_own(request)
+    program = values.get("--name")
+    if program is None and request.searches and request.has("--recording"):
+        program = _program_of(values["--recording"])
+    request.program = program or ""
+    if program is not None and not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_.+-]*", program):
         raise BadInput(
-            f"--name '{one_line(request.program)}': choose letters, digits, and . _ + - behind the "
-            "first"
+            f"--name '{one_line(program)}': choose letters, digits, and . _ + - behind the first"
         )
     apart = Path("programs", request.program) if request.program else Path()
     request.profile = request.profile or str(request.root / "generated" / apart / "profile.json")
     request.trials = values.get("--log") or f"{request.profile}.trials"
-    if values.get("--share"):
-        if not (request.searches and request.generates):
-            raise BadInput(
-                "--share needs a search and the comparison with libc: leave out the option that "
-                "stops before them"
-            )
-        if not values.get("--log"):
-            request.options += ["--log", request.trials]
+    if request.has("--share") and not values.get("--log"):
+        request.options += ["--log", request.trials]
     if request.searches and request.has("--resume") and not os.path.exists(request.trials):
         raise BadInput(
             f"there is no log {one_line(request.trials)} to resume from: leave out --resume to "
             "start anew"
         )
     is_there = os.path.exists(request.profile)
-    # The profile that this script writes by default. Where it is not there, the tool looks in the
-    # user's and the system's places.
-    if request.command in ("check", "diagnose") and not request.operands and is_there:
+    # The profile that this script writes by default. Where it is not there, `check` looks in the
+    # user's and the system's places, and `diagnose` does without.
+    if request.command in _OF_PROFILE and not request.operands and is_there:
         request.given.append(request.profile)
     if request.searches and request.generates and is_there and not os.path.isfile(request.profile):
         raise BadInput(
