@@ -47,6 +47,8 @@ MISSPELT = {
     "name of another folder": (["--name", "../x"], "--name '../x': choose letters, digits"),
     "no recording": (["--recording", "none.json"], "--recording none.json: there is no such file"),
     "no such map": (["--places=none.json"], "--places none.json: there is no such file"),
+    "no map": (["--places", "other.json"], "other.json: is no map that asterope-prove"),
+    "no place to share": (["--share", "/dev/null/x"], "/dev/null is no folder"),
     "no such profile": (["check", "none.json"], "check none.json: there is no such file"),
     "no time": (["--time-budget", "3q"], "--time-budget 3q: write it as in --time-budget 10m"),
     "no size": (["--sizes", "12x"], "--sizes 12x: write it as in --sizes 128,8K,32M"),
@@ -61,6 +63,7 @@ def test_misspelt_words_are_refused_before_anything_is_installed_or_built(
     bare: Checkout, given: list[str], expected: str
 ) -> None:
     os.mkfifo(bare.home / "pipe")
+    (bare.home / "other.json").write_text("{}")
     assert expected in only_line(bare.run(*given))
     assert sorted(path.name for path in bare.root.iterdir()) == ["scripts"]
 
@@ -308,7 +311,7 @@ def test_a_programs_profile_is_kept_apart(checkout: Checkout, tmp_path: Path) ->
 def test_a_map_of_places_goes_to_the_preload_library(checkout: Checkout, tmp_path: Path) -> None:
     places, library = tmp_path / "places.json", f"{checkout.root}/build/libasterope_preload.so"
     preload = f"asterope-generate {checkout.profile} --preload {library}"
-    places.write_text("{}")
+    places.write_text('{"format": "asterope-places"}')
     assert f"{preload} --quiet" in checkout.run().asked
     for given in (["--places", places], [f"--places={places}"]):
         done = checkout.run(*given)

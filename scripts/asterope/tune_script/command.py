@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import shlex
 import signal
 import subprocess
@@ -187,8 +186,7 @@ class Course:
             results = [Path(folder, f"{name}.json") for name in runs]
             for command, result in zip(runs.values(), results):
                 _require_success([*command, "--json", result])
-            packed = re.sub(r"\.tar\.gz$", "", request.values["--share"]) + ".tar.gz"
-            code = share.main([packed, request.profile, request.trials, *map(str, results)])
+            code = share.main([request.packed, request.profile, request.trials, *map(str, results)])
             if code:
                 raise SystemExit(code)
         if not request.values.get("--log"):  # the next search refuses to start beside a log

@@ -14,6 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from ..atomic_file import check_output
 from ..command_line import did_you_mean
 from ..faults import BadInput, one_line
 from ..option_words import OPTIONS, SEARCH, WORDS, options_of
@@ -86,6 +87,11 @@ class Request:
         script = 'source "$1/scripts/setup.sh"; "${@:2}"'
         # The word behind the script is its name, under which setup.sh reports errors.
         return ["bash", "-euo", "pipefail", "-c", script, "tune", str(self.root), *words]
+
+    @property
+    def packed(self) -> str:
+        """The file that --share writes."""
+        return re.sub(r"\.tar\.gz$", "", self.values["--share"]) + ".tar.gz"
 
     @property
     def build(self) -> Path:
@@ -243,8 +249,13 @@ def _complete(request: Request) -> None:
     apart = Path("programs", request.program) if request.program else Path()
     request.profile = request.profile or str(request.root / "generated" / apart / "profile.json")
     request.trials = values.get("--log") or f"{request.profile}.trials"
-    if request.has("--share") and not values.get("--log"):
-        request.options += ["--log", request.trials]
+    if request.has("--share"):
+        check_output(Path(request.packed))
+        if not values.get("--log"):
+            request.options += ["--log", request.trials]
+    places = values.get("--places", "")
+    if os.path.isfile(places) and b'"asterope-places"' not in _content(places):
+        raise BadInput(f"--places {one_line(places)}: is no map that asterope-prove --write made")
     if request.searches and request.has("--resume") and not os.path.exists(request.trials):
         raise BadInput(
             f"there is no log {one_line(request.trials)} to resume from: leave out --resume to "
