@@ -219,6 +219,7 @@ def test_the_first_run_builds_all_and_names_all_and_later_ones_compare(checkout:
     copies, sets = checkout.run().stdout.splitlines()[-2:]
     assert sets == f"{copies} --operation memset"
     assert "compared:" not in checkout.run("--quiet").stdout
+    assert checkout.run("--cpu", "0", "--retune", "--verbose").stdout.count(" --cpu 0") == 2
 
 
 @pytest.mark.parametrize(
@@ -280,6 +281,19 @@ def test_the_same_options_in_other_words_need_no_other_search(checkout: Checkout
 
 
 RECORDING = ' "program": {"command": ["./x"], "executable": "/bin/x", "name": "ffmpeg"},\n'
+
+
+def test_a_profile_that_cannot_be_checked_gets_no_remedy_for_noise(checkout: Checkout) -> None:
+    checkout.verdict.write_text(f"2 unusable {PROVISIONAL}\n")
+    done = checkout.run("--no-generate", "-o", "/dev/null")
+    assert done.returncode == 0 and "provisional" not in done.stderr
+
+
+@pytest.mark.parametrize("command", [[], ["check"]])
+def test_help_is_that_of_the_command(checkout: Checkout, command: list[str]) -> None:
+    done = checkout.run(*command, "--help")
+    assert (done.returncode, done.asked) == (0, [" ".join([*command, "--help"])])
+    assert f"The options of {' '.join(['asterope-tune', *command])}:\n" in done.stdout
 
 
 def test_a_programs_profile_is_kept_apart(checkout: Checkout, tmp_path: Path) -> None:
