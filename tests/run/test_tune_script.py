@@ -399,10 +399,42 @@ def test_a_checkout_of_somebody_else_gets_one_line(repository: Path) -> None:
         assert sorted(path.name for path in readable.root.iterdir()) == ["scripts"]
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to leave files in another's checkout")
+def test_files_that_root_left_in_ones_own_checkout_can_be_given_back(repository: Path) -> None:
+    """Those of `sudo cmake --install` do no harm."""
+    with tempfile.TemporaryDirectory() as folder:
+        os.chmod(folder, 0o755)
+        own = Checkout(repository, Path(folder))
+        build = own.root / "build"
+        (build / "systemd").mkdir(parents=True)
+        for path in (own.root, *own.root.rglob("*"), own.calls.parent):
+            os.chown(path, 65534, 65534)
+        for name in ("install_manifest.txt", "systemd/asterope-tune.service"):
+            (build / name).touch()
+        nobody = {"user": "nobody", "group": 65534, "extra_groups": [], "cwd": "/"}
+        command = (own.scripts / "setup.sh", "require_writable_checkout")
+        script = '. "$1"; "$2"'
+        whole = ["bash", "-euo", "pipefail", "-c", script, "tune", *map(str, command)]
+        assert run_command(*whole, **nobody).returncode == 0
+        (build / "CMakeCache.txt").touch()
+        done = run_command(*whole, **nobody)
+        assert done.returncode == 2 and "CMakeCache.txt cannot be written" in done.stderr
+        back = f"give it back: cd '{own.root}' && sudo chown -R nobody build .venv generated\n"
+        assert done.stderr.endswith(back)
+
+
+def test_a_compiler_that_is_nowhere_is_named(bare: Checkout) -> None:
+    script = f". {bare.scripts}/setup.sh; install_packages() {{ :; }}; set_up tune"
+    environment = {**bare.environment, "CXX": "none++ -O3", "CC": ""}
+    done = run_command("bash", "-euc", script, "tune", env=environment)
+    assert done.returncode == 2
+    assert done.stderr == "scripts/tune: CXX names none++: there is no such compiler\n"
+
+
 def test_a_repository_that_git_does_not_trust_gets_one_line(checkout: Checkout) -> None:
     checkout.set_up(
         "configure() { printf 'fatal: detected dubious ownership in repository at %s\\n' a b; "
-        "false; }"
+        "seq 100000; false; }"
     )
     done = checkout.run()
     assert done.returncode == 1
