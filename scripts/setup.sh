@@ -50,8 +50,9 @@ step() {
         say "$((SECONDS - started)) s"
     else
         say "failed"
-        # Git says it in a page, once for each repository that the build has fetched.
-        ! tail -n "+$((before + 1))" "$log" | grep -q 'detected dubious ownership' ||
+        # Git says it in a page, once for each repository that the build has fetched. No grep -q: it
+        # stops early, and tail then fails of SIGPIPE.
+        ! tail -n "+$((before + 1))" "$log" | grep 'detected dubious ownership' >/dev/null ||
             die 1 "git trusts no repository of another user, and $root belongs to" \
                 "$(stat -c %U -- "$root"): run this as that user, or in a checkout of your own"
         tail -n "+$((before + 1))" "$log" | tail -n 40 | sed 's/^/    /' >&2
@@ -293,20 +294,24 @@ build_routine() {
 # Ends the script where something that it must write is somebody else's: a checkout of another user,
 # or files that root once built in this one. Without this, each tool would complain in its own way.
 require_writable_checkout() {
-    local path foreign=''
+    local path foreign='' remedy=''
     for path in "$build" "$venv" "$root/generated"; do
         [[ -e $path ]] || path=$root
         [[ -n $foreign ]] || { [[ -w $path && -x $path ]] || foreign=$path; }
     done
-    # Fetched repositories have read-only files of our own.
+    # Fetched repositories have read-only files of our own. `sudo cmake --install` leaves root's, which
+    # no build writes.
     [[ -n $foreign ]] || foreign=$(find "$build" "$venv" "$root/generated" \
+        \( -path "$build/install_manifest.txt" -o -path "$build/systemd" \) -prune -o \
         ! -user "$(id -u)" ! -type l ! -writable -print -quit 2>/dev/null) || true
     [[ -n $foreign ]] || return 0
     [[ ! -O $foreign ]] ||
         die 2 "$foreign cannot be written, though it is yours (a read-only file system?):" \
             "run this in a checkout that can be written"
+    [[ ! -O $root ]] ||
+        remedy=", or give it back: cd ${root@Q} && sudo chown -R $(id -un) build .venv generated"
     die 2 "$foreign cannot be written, it belongs to $(stat -c %U -- "$foreign"):" \
-        "run this as that user, or in a checkout of your own"
+        "run this as that user, or in a checkout of your own$remedy"
 }
 
 # set_up tune|test: all that comes before the first build.
@@ -314,5 +319,10 @@ set_up() {
     mkdir -p -- "$build"
     : >"$log"
     install_packages "$1"
+    local name
+    for name in CXX CC; do # g++ is installed by now, which is no help for another one
+        [[ -z ${!name:-} ]] || have "${!name%% *}" ||
+            die 2 "$name names ${!name%% *}: there is no such compiler"
+    done
     install_python "$1"
 }

@@ -42,7 +42,9 @@ def preloading(library: Path, command: str, settings: str = "") -> str:
     if not _is_split(library):
         return f"{settings}LD_PRELOAD={shlex.quote(one_line(library))} {command}"
     link = "~/asterope_preload.so"
-    return f"ln -s {shlex.quote(one_line(library))} {link}; {settings}LD_PRELOAD={link} {command}"
+    # A link to another library may be there.
+    linked = f"ln -sfn {shlex.quote(one_line(library))} {link}"
+    return f"{linked} && {settings}LD_PRELOAD={link} {command}"
 
 
 def _is_split(path: Path) -> bool:

@@ -26,7 +26,7 @@ from asterope import __version__  # noqa: E402
 from asterope.commands import COMMANDS  # noqa: E402
 from asterope.option_words import LISTS, WORDS  # noqa: E402
 
-FILES = re.compile(r"FILE|PROFILE|LOG|ROUTINE|MAP|OUT")
+FILES = re.compile(r"FILE|LOG|ROUTINE|MAP|OUT|PLACES|PATH|\bSO\b|LIB\.so")
 
 
 def describe(name: str, programs: Path, emulator: Sequence[str] = ()) -> dict[str, Any]:

@@ -304,6 +304,14 @@ def test_a_driver_that_fails_is_left_out_with_its_reason(measuring, lines, said)
     assert f"- node-set (TypedArray.set of 1 MiB): {reason}\n" in done.stdout
 
 
+def test_a_build_whose_path_has_a_blank_is_preloaded(measuring):
+    measuring.build = measuring.build.rename(measuring.build.with_name("a build"))
+    measuring.node(f'[ "$1" = --version ] && exit; {says("${LD_PRELOAD// /BLANK}-")}')
+    measuring.run("node-set")
+    said = measuring.result("node-set")["left_out"]
+    assert "libasterope_preload.so- " in said and "BLANK" not in said
+
+
 def test_a_server_that_does_not_start_is_left_out(survey):
     script(survey.bin / "redis-server", '#!/bin/sh\n[ "$1" = --version ] || exit 3\n')
     done = survey.run("redis")
@@ -330,6 +338,7 @@ def test_packages_that_are_not_to_be_had_are_left_out(survey):
         (["numpy-asign"], "there is no program numpy-asign (did you mean numpy-assign?)"),
         (["--rounds", "5"], "'5' is no whole number from 6"),
         (["--work", "1"], "'1' is no time"),
+        (["--time", "6m"], "--time: name at most 300s"),
     ],
 )
 def test_bad_arguments_are_refused_in_one_line(survey, arguments, said):

@@ -116,6 +116,8 @@ def complete(share: Path, program: str, *words: str) -> list[str]:
         (["bench", "--suite", "sizes,mi"], ["sizes,misalignment", "sizes,mix"]),
         (["bench", "--suite", "hot_"], ["hot_read"]),
         (["generate", "-o", ""], ["compopt -o dirnames"]),
+        (["generate", "--preload", ""], ["compopt -o default"]),
+        (["prove", "--write", ""], ["compopt -o default"]),
         (["generate", ""], ["compopt -o default"]),
     ],
 )

@@ -13,8 +13,8 @@ LINK = "~/asterope_preload.so"
     [
         ("/b/p.so", ["redis-server"], "LD_PRELOAD=/b/p.so redis-server"),
         ("/b/$x.so", ["sh", "-c", "a b", "c"], "LD_PRELOAD='/b/$x.so' sh -c 'a b' ..."),
-        ("/s p/p.so", ["./x"], f"ln -s '/s p/p.so' {LINK}; LD_PRELOAD={LINK} ./x"),
-        ("/s:p/p.so", ["./x"], f"ln -s /s:p/p.so {LINK}; LD_PRELOAD={LINK} ./x"),
+        ("/s p/p.so", ["./x"], f"ln -sfn '/s p/p.so' {LINK} && LD_PRELOAD={LINK} ./x"),
+        ("/s:p/p.so", ["./x"], f"ln -sfn /s:p/p.so {LINK} && LD_PRELOAD={LINK} ./x"),
     ],
 )
 def test_the_line_works_as_it_is_printed(library, command, line):

@@ -365,7 +365,7 @@ def test_where_asterope_is_installed_its_own_command_makes_the_map_s_library(mon
     )
     own = "'/my own/libasterope_preload.so'"
     compiled = f"asterope-generate --preload {own} --places '/my own/map.json'"
-    assert f": {compiled}, then ln -s {own} " in said and "general.so" not in said
+    assert f": {compiled}, then ln -sfn {own} " in said and "general.so" not in said
     with pytest.raises(BadInput, match="it with asterope-generate --preload"):
         parse_copies(["no.so"])
 

@@ -12,6 +12,7 @@ import re
 import shlex
 import shutil
 import sys
+import tarfile
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -37,10 +38,17 @@ MISSPELT = {
     "value of a flag": (["--quiet=no"], "--quiet takes no value"),
     "no file": (["-o", ""], "-o needs the name of a file"),
     "no name": (["--name"], "--name needs a value"),
-    "nothing to share": (["--share=x", "--no-generate"], "--share needs a search"),
+    "nothing to share": (["--share=x", "--no-generate"], "--share does nothing beside --no-gen"),
+    "no name to share": (["--share", ""], "--share needs the name of a file"),
+    "nothing to render": (["--places=pipe", "--no-generate"], "--places does nothing beside --no-"),
+    "no search": (["check", "--retune"], "--retune does nothing beside check: leave out one"),
+    "no search of its own": (["--system", "--name=x"], "--name does nothing beside --system"),
+    "search before a command": (["--rigor=quick", "check"], "check: the options before it are"),
     "name of another folder": (["--name", "../x"], "--name '../x': choose letters, digits"),
     "no recording": (["--recording", "none.json"], "--recording none.json: there is no such file"),
     "no such map": (["--places=none.json"], "--places none.json: there is no such file"),
+    "no map": (["--places", "other.json"], "other.json: is no map that asterope-prove"),
+    "no place to share": (["--share", "/dev/null/x"], "/dev/null is no folder"),
     "no such profile": (["check", "none.json"], "check none.json: there is no such file"),
     "no time": (["--time-budget", "3q"], "--time-budget 3q: write it as in --time-budget 10m"),
     "no size": (["--sizes", "12x"], "--sizes 12x: write it as in --sizes 128,8K,32M"),
@@ -55,6 +63,7 @@ def test_misspelt_words_are_refused_before_anything_is_installed_or_built(
     bare: Checkout, given: list[str], expected: str
 ) -> None:
     os.mkfifo(bare.home / "pipe")
+    (bare.home / "other.json").write_text("{}")
     assert expected in only_line(bare.run(*given))
     assert sorted(path.name for path in bare.root.iterdir()) == ["scripts"]
 
@@ -118,6 +127,7 @@ TAKEN = [
     ["--rigor=quick", "--workload=hot=1,cold=2", "-op.json"],
     ["--log", "check", "--no-generate"],  # a name, and no command
     ["--cpu", "-1"],  # for the tool to refuse
+    ["--without", "avx512", "sensing", "--quiet"],
 ]
 
 
@@ -129,7 +139,7 @@ def test_options_of_asterope_tune_are_handed_on(checkout: Checkout, given: list[
 
 def test_only_the_files_that_were_asked_for_are_left_beside_the_profile(checkout: Checkout) -> None:
     own = checkout.home / "p.json"
-    for given in (["--log", checkout.home / "mine.trials"], ["--retune"], ["-o", own]):
+    for given in (["--log", checkout.root / "mine.trials"], ["--retune"], ["-o", own]):
         assert checkout.run(*given).returncode == 0
     for profile in (checkout.profile, own):
         left = {path.name for path in profile.parent.iterdir()}
@@ -142,6 +152,21 @@ def test_a_run_is_resumed_where_there_is_a_log(checkout: Checkout) -> None:
     checkout.profile.with_name("profile.json.trials").write_text("{}\n")
     done = checkout.run("--resume")
     assert done.returncode == 0 and f"-o {checkout.profile} --resume" in done.asked
+
+
+def test_a_shared_search_leaves_no_log_that_stops_the_next_one(checkout: Checkout) -> None:
+    """One that was cut short has left a log, which goes only when its owner removes it."""
+    own, trials = checkout.home / "own.trials", Path(f"{checkout.profile}.trials")
+    for given in ([], [], ["--log", own]):
+        done = checkout.run("--share", "x", *given)
+        assert (done.returncode, done.searches) == (0, 1), done
+        with tarfile.open(checkout.home / "x.tar.gz") as packed:
+            log = own.name if given else trials.name
+            assert packed.getnames() == ["profile.json", log, "bench.json"]
+    assert own.exists() and not trials.exists()
+    trials.write_text("{}\n")
+    assert checkout.run("--share", "x").returncode == 2 and trials.exists()
+    assert checkout.run("--share", "x", "--resume").returncode == 0 and not trials.exists()
 
 
 def test_the_options_in_its_table_are_those_that_asterope_tune_has(build_dir: Path) -> None:
@@ -194,6 +219,7 @@ def test_the_first_run_builds_all_and_names_all_and_later_ones_compare(checkout:
     copies, sets = checkout.run().stdout.splitlines()[-2:]
     assert sets == f"{copies} --operation memset"
     assert "compared:" not in checkout.run("--quiet").stdout
+    assert checkout.run("--cpu", "0", "--retune", "--verbose").stdout.count(" --cpu 0") == 2
 
 
 @pytest.mark.parametrize(
@@ -236,13 +262,38 @@ def test_a_profile_that_fits_is_kept_and_a_provisional_one_warned_of(checkout: C
             said = [line for line in done.stderr.splitlines() if "provisional" in line]
             assert said == ([f"{last}, with scripts/tune --retune"] if last else [])
             assert not last or done.stderr.splitlines()[-1] == said[0]
-    assert checkout.run("--retune").searches == 1
+    log = checkout.root / "mine.trials"
+    for given in (["--retune"], ["--fresh"], ["--fresh"], ["--log", log]):
+        assert checkout.run(*given).searches == 1
+    assert checkout.run("--log", log).searches == checkout.run().searches == 0
     checkout.verdict.write_text("3 stale\n")
     done = checkout.run()
     assert "tuning again: p.json stale" in done.stderr and done.searches == 1
 
 
+def test_the_same_options_in_other_words_need_no_other_search(checkout: Checkout) -> None:
+    references = ["--reference", "a=./a.so", "--reference", "b=./b.so"]
+    given = ["--rigor", "quick", "--without", "avx512", "sensing", "--sizes=1K"]
+    assert checkout.run(*given, *references).searches == 1
+    again = ["--sizes", "1K", "--without=avx512,sensing", *references, "--rigor=quick"]
+    assert checkout.run(*again).searches == 0
+    assert checkout.run(*again, "--reference=c=./c.so").searches == 1
+
+
 RECORDING = ' "program": {"command": ["./x"], "executable": "/bin/x", "name": "ffmpeg"},\n'
+
+
+def test_a_profile_that_cannot_be_checked_gets_no_remedy_for_noise(checkout: Checkout) -> None:
+    checkout.verdict.write_text(f"2 unusable {PROVISIONAL}\n")
+    done = checkout.run("--no-generate", "-o", "/dev/null")
+    assert done.returncode == 0 and "provisional" not in done.stderr
+
+
+@pytest.mark.parametrize("command", [[], ["check"]])
+def test_help_is_that_of_the_command(checkout: Checkout, command: list[str]) -> None:
+    done = checkout.run(*command, "--help")
+    assert (done.returncode, done.asked) == (0, [" ".join([*command, "--help"])])
+    assert f"The options of {' '.join(['asterope-tune', *command])}:\n" in done.stdout
 
 
 def test_a_programs_profile_is_kept_apart(checkout: Checkout, tmp_path: Path) -> None:
@@ -265,12 +316,16 @@ def test_a_programs_profile_is_kept_apart(checkout: Checkout, tmp_path: Path) ->
     assert checkout.run("--name", "x-2", "--recording", recording).returncode == 0
     assert own.parents[1].joinpath("x-2/profile.json").exists()
     assert checkout.run("check", "--name=ffmpeg").asked == [f"check {own}"]
+    recording.write_text("{}")  # it names no program, for which nothing is kept here
+    assert checkout.run("--system", "--recording", recording).searches == 0
+    assert checkout.run("check", "--name=other").returncode == 0
+    assert sorted(path.name for path in own.parents[1].iterdir()) == ["ffmpeg", "x-2"]
 
 
 def test_a_map_of_places_goes_to_the_preload_library(checkout: Checkout, tmp_path: Path) -> None:
     places, library = tmp_path / "places.json", f"{checkout.root}/build/libasterope_preload.so"
     preload = f"asterope-generate {checkout.profile} --preload {library}"
-    places.write_text("{}")
+    places.write_text('{"format": "asterope-places"}')
     assert f"{preload} --quiet" in checkout.run().asked
     for given in (["--places", places], [f"--places={places}"]):
         done = checkout.run(*given)
@@ -344,10 +399,42 @@ def test_a_checkout_of_somebody_else_gets_one_line(repository: Path) -> None:
         assert sorted(path.name for path in readable.root.iterdir()) == ["scripts"]
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to leave files in another's checkout")
+def test_files_that_root_left_in_ones_own_checkout_can_be_given_back(repository: Path) -> None:
+    """Those of `sudo cmake --install` do no harm."""
+    with tempfile.TemporaryDirectory() as folder:
+        os.chmod(folder, 0o755)
+        own = Checkout(repository, Path(folder))
+        build = own.root / "build"
+        (build / "systemd").mkdir(parents=True)
+        for path in (own.root, *own.root.rglob("*"), own.calls.parent):
+            os.chown(path, 65534, 65534)
+        for name in ("install_manifest.txt", "systemd/asterope-tune.service"):
+            (build / name).touch()
+        nobody = {"user": "nobody", "group": 65534, "extra_groups": [], "cwd": "/"}
+        command = (own.scripts / "setup.sh", "require_writable_checkout")
+        script = '. "$1"; "$2"'
+        whole = ["bash", "-euo", "pipefail", "-c", script, "tune", *map(str, command)]
+        assert run_command(*whole, **nobody).returncode == 0
+        (build / "CMakeCache.txt").touch()
+        done = run_command(*whole, **nobody)
+        assert done.returncode == 2 and "CMakeCache.txt cannot be written" in done.stderr
+        back = f"give it back: cd '{own.root}' && sudo chown -R nobody build .venv generated\n"
+        assert done.stderr.endswith(back)
+
+
+def test_a_compiler_that_is_nowhere_is_named(bare: Checkout) -> None:
+    script = f". {bare.scripts}/setup.sh; install_packages() {{ :; }}; set_up tune"
+    environment = {**bare.environment, "CXX": "none++ -O3", "CC": ""}
+    done = run_command("bash", "-euc", script, "tune", env=environment)
+    assert done.returncode == 2
+    assert done.stderr == "scripts/tune: CXX names none++: there is no such compiler\n"
+
+
 def test_a_repository_that_git_does_not_trust_gets_one_line(checkout: Checkout) -> None:
     checkout.set_up(
         "configure() { printf 'fatal: detected dubious ownership in repository at %s\\n' a b; "
-        "false; }"
+        "seq 100000; false; }"
     )
     done = checkout.run()
     assert done.returncode == 1

@@ -20,15 +20,23 @@ configure() { :; }
 build_targets() { printf '%s\n' "$*" >>"$root/targets"; }
 """
 
-# Its `check` finds what the file "verdict" holds: an exit code, the word for it, and a warning.
+# Like the tool, it starts no search beside the log of another. Its `check` finds what the file
+# "verdict" holds: an exit code, the word for it, and a warning.
 TOOL = r"""#!/usr/bin/env bash
 printf '%s\n' "$*" >>"$ASTEROPE_CALLS"
 case " $* " in
     *" --version "*) printf 'asterope-tune 0.1.0 (commit 0)\n' ;;
     *" -o "*)
         [[ -z ${ASTEROPE_WRITES_NOTHING-} ]] || exit 0
-        while [[ $1 != -o ]]; do shift; done
-        printf '{}\n' >"$2"
+        options=" $* " log=''
+        while [[ $# -gt 1 ]]; do
+            [[ $1 != -o ]] || profile=$2
+            [[ $1 != --log ]] || log=$2
+            shift
+        done
+        [[ ! -e ${log:-$profile.trials} || $options == *" --resume "* ]] || exit 2
+        [[ -z $log ]] || printf '{}\n' >"$log"
+        printf '{}\n' >"$profile"
         ;;
     *" check "*)
         read -r code word doubt <"$ASTEROPE_VERDICT"
@@ -37,6 +45,11 @@ case " $* " in
         exit "$code"
         ;;
 esac
+"""
+
+BENCH = r"""#!/usr/bin/env bash
+echo "compared: $*"
+[[ $* != *" --json "* ]] || printf '{}\n' >"${@: -1}"
 """
 
 # Refuses a map that is not there.
@@ -104,7 +117,7 @@ def checkout(bare: Checkout) -> Checkout:
     build = bare.root / "build"
     build.mkdir()
     script(build / "asterope-tune", TOOL)
-    script(build / "asterope-bench", '#!/bin/sh\necho "compared: $*"\n')
+    script(build / "asterope-bench", BENCH)
     script(build / "asterope-generate", GENERATE)
     return bare
 

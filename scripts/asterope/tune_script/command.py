@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import shlex
 import signal
 import subprocess
@@ -23,8 +22,8 @@ from .request import Request, read
 
 PROGRAM = "scripts/tune"
 
-# The search does not need these targets, so they are built after it. The last one is for
-# `cmake --install build`, asterope_record is for build/asterope-record.
+# The search does not need these targets, so they are built after it. `cmake --install` wants the
+# manual; build/asterope-record wants asterope_record.
 _REST = ("asterope-bench", "asterope_record", "asterope_manual")
 
 
@@ -40,12 +39,13 @@ def _require_success(command: Sequence[str | Path]) -> None:
         raise SystemExit(code)
 
 
-def _help(tool: Path) -> int:
+def _help(tool: Path, command: str) -> int:
     """Help installs and builds nothing: its reader may not have decided yet."""
     show(Path(__file__).with_name("help.txt").read_text(encoding="ascii"))
     if os.access(tool, os.X_OK):
-        show("The options of asterope-tune:\n")
-        return run_in_foreground([str(tool), "--help"])
+        words = [command] if command else []
+        show(f"The options of {' '.join(['asterope-tune', *words])}:\n")
+        return run_in_foreground([str(tool), *words, "--help"])
     show("The options of asterope-tune are listed here once it is built.")
     return DONE
 
@@ -78,7 +78,7 @@ class Course:
     def set_up_and_build(self) -> None:
         request = self._request
         self._setup("set_up", "tune")
-        if request.program:
+        if request.program and request.searches:
             profiles = request.root / "generated" / "programs" / request.program
             for folder in (profiles, request.libraries):
                 folder.mkdir(parents=True, exist_ok=True)
@@ -117,8 +117,6 @@ class Course:
                 return False
             reasons = checked.stdout.partition("\n\n")[0]  # the rest does not matter
             say(f"tuning again: {reasons.strip()}")
-        if request.has("--share") and not request.has("--log", "--resume"):
-            Path(request.trials).unlink(missing_ok=True)
         with suppress(FileNotFoundError, NotADirectoryError):
             stamp.unlink()  # were the search cut short, it would vouch for the wrong profile
         before = _identity(request.profile)
@@ -156,6 +154,8 @@ class Course:
         bench = [request.build / "asterope-bench", "--routine", self._library]
         bench += ["--profile", request.profile, "--suite", "workloads,mix"]
         bench += [] if is_verbose else ["--brief"]
+        if request.has("--cpu"):
+            bench += ["--cpu", request.values["--cpu"]]
         runs = {"bench": bench}
         header = self._routine.with_suffix(".h")
         if header.exists() and "HAS_MEMSET" in header.read_text(errors="replace"):
@@ -177,8 +177,9 @@ class Course:
 
     def say_doubt(self) -> None:
         """Warns of a result that noise may have decided, and names the remedy."""
-        doubt = _said([self._tool, "check", self._request.profile]).stderr.strip()
-        if doubt:
+        checked = _said([self._tool, "check", self._request.profile])
+        doubt = checked.stderr.strip()
+        if doubt and checked.returncode == 0:  # else it could not be told, as of /dev/null
             say(f"{doubt}, with scripts/tune --retune")
 
     def _share(self, runs: dict[str, list[str | Path]]) -> None:
@@ -189,10 +190,11 @@ class Course:
             results = [Path(folder, f"{name}.json") for name in runs]
             for command, result in zip(runs.values(), results):
                 _require_success([*command, "--json", result])
-            packed = re.sub(r"\.tar\.gz$", "", request.values["--share"]) + ".tar.gz"
-            code = share.main([packed, request.profile, request.trials, *map(str, results)])
+            code = share.main([request.packed, request.profile, request.trials, *map(str, results)])
             if code:
                 raise SystemExit(code)
+        if not request.values.get("--log"):  # the next search refuses to start beside a log
+            Path(request.trials).unlink(missing_ok=True)
 
     def _setup(self, *words: str) -> None:
         _require_success(self._request.setup_command(*words))
@@ -201,7 +203,7 @@ class Course:
 def _tune(root: Path, words: Sequence[str]) -> int:
     request = read(root, words)
     if request.has("--help"):
-        return _help(request.build / "asterope-tune")
+        return _help(request.build / "asterope-tune", request.command)
     _require_success(request.setup_command("require_writable_checkout"))
     if request.has("--dry-run"):
         show("\n".join(plan.dry_run(request)))

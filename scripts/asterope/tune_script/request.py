@@ -14,6 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from ..atomic_file import check_output
 from ..command_line import did_you_mean
 from ..faults import BadInput, one_line
 from ..option_words import OPTIONS, SEARCH, WORDS, options_of
@@ -33,12 +34,16 @@ FORMS = {
     "--threads": (r"[0-9]+", "2"),
 }
 _FILES = ("--recording", "--places")
+_SEVERAL = ("--without", "--only")  # they take all words up to the next option or command
 
 # Generators find the user's and the system's profile: nothing is rendered.
 _NO_SEARCH = ("--version", "--system", "--user")
 
+# Commands about the profile that is here, where none is named.
+_OF_PROFILE = ("check", "diagnose")
+
 # Options of a search that cannot change its result.
-_UNDECIDING = ("--no-generate", "--resume", "--quiet", "--verbose")
+_UNDECIDING = ("--fresh", "--log", "--no-generate", "--resume", "--quiet", "--verbose")
 
 _TO_HELP = "see scripts/tune --help"
 
@@ -74,13 +79,19 @@ class Request:
     @property
     def retunes(self) -> bool:
         """Whether it searches, whatever profile is there."""
-        return self.has("--retune", "--share", "--resume")
+        keeps_log = self.has("--log") and not os.path.exists(self.trials)
+        return self.has("--retune", "--fresh", "--share", "--resume") or keeps_log
 
     def setup_command(self, *words: str) -> list[str]:
         """The command that calls a function of scripts/setup.sh, which installs and builds."""
         script = 'source "$1/scripts/setup.sh"; "${@:2}"'
         # The word behind the script is its name, under which setup.sh reports errors.
         return ["bash", "-euo", "pipefail", "-c", script, "tune", str(self.root), *words]
+
+    @property
+    def packed(self) -> str:
+        """The file that --share writes."""
+        return re.sub(r"\.tar\.gz$", "", self.values["--share"]) + ".tar.gz"
 
     @property
     def build(self) -> Path:
@@ -95,8 +106,9 @@ class Request:
 def read(root: Path, words: Iterable[str]) -> Request:
     """Raises BadInput."""
     request = Request(root)
-    rest = iter(words)
-    for word in rest:
+    rest = list(words)[::-1]
+    while rest:
+        word = rest.pop()
         if word in ("-h", "--help"):
             request.values["--help"] = ""
             return request
@@ -110,10 +122,13 @@ def read(root: Path, words: Iterable[str]) -> Request:
             raise BadInput(f"there is no option {one_line(name)}{hint}: {_TO_HELP}")
         together = [word]
         if known[name] and value is None:
-            value = next(rest, None)
-            if value is None:
+            if not rest:
                 raise BadInput(f"{name} needs a value: {_TO_HELP}")
+            value = rest.pop()
             together.append(value)
+        while name in _SEVERAL and rest and rest[-1][:1] != "-" and rest[-1] not in OPTIONS:
+            together.append(rest.pop())
+            value = f"{value},{together[-1]}"
         if not known[name] and value is not None:
             raise BadInput(f"{name} takes no value: {_TO_HELP}")
         if value is not None:
@@ -136,6 +151,10 @@ def _take_operand(request: Request, word: str) -> None:
         request.operands += 1
         _require_file(request.command, word)
     elif word in OPTIONS and word != SEARCH:
+        if request.given:
+            raise BadInput(
+                f"{word}: the options before it are those of a search: write its own behind it"
+            )
         request.command = word
     else:
         hint = did_you_mean(word, [command for command in OPTIONS if command != SEARCH])
@@ -157,7 +176,7 @@ def _take_option(request: Request, name: str, value: str, together: list[str]) -
         return
     request.options += together
     if name not in _UNDECIDING:
-        request.deciding += together
+        request.deciding.append(f"{name}={value}")
     if name == "--recording":  # another one of the same name is another search
         content = _content(value)
         request.deciding.append(f"{zlib.crc32(content)} {len(content)}")
@@ -173,6 +192,8 @@ def _check_value(name: str, value: str) -> None:
     form, example = FORMS.get(name, (".*", ""))
     if not re.fullmatch(form, value, re.DOTALL):
         raise BadInput(f"{name} {one_line(value)}: write it as in {name} {example}")
+    if name == "--share" and not value:
+        raise BadInput("--share needs the name of a file")
     if name in _FILES:
         _require_file(name, value)
 
@@ -198,40 +219,52 @@ def _program_of(recording: str) -> str:
     return found[1].decode(errors="replace")
 
 
+def _require_use_of_own(request: Request) -> None:
+    """Refuses options of the script that would do nothing. Raises BadInput."""
+    idle, stop = [], ""
+    if not request.searches:
+        idle = ["--retune", "--places", "--share"]
+        idle += [] if request.command in _OF_PROFILE else ["--name"]
+        stop = request.command or next(name for name in _NO_SEARCH if request.has(name))
+    elif not request.generates:
+        idle, stop = ["--places", "--share"], "--no-generate"
+    for name in idle:
+        if request.has(name):
+            raise BadInput(f"{name} does nothing beside {stop}: leave out one of them")
+
+
 def _complete(request: Request) -> None:
     """Fills in what follows from several options. Raises BadInput."""
     values = request.values
-    if request.has("--name"):
-        request.program = values["--name"]
-    elif recording := values.get("--recording"):
-        request.program = _program_of(recording)
-    if request.has("--name", "--recording") and not re.fullmatch(
-        r"[A-Za-z0-9_][A-Za-z0-9_.+-]*", request.program
-    ):
+    request.deciding.sort()  # the same options in another order are the same search
+    _require_use_of_own(request)
+    program = values.get("--name")
+    if program is None and request.searches and request.has("--recording"):
+        program = _program_of(values["--recording"])
+    request.program = program or ""
+    if program is not None and not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_.+-]*", program):
         raise BadInput(
-            f"--name '{one_line(request.program)}': choose letters, digits, and . _ + - behind the "
-            "first"
+            f"--name '{one_line(program)}': choose letters, digits, and . _ + - behind the first"
         )
     apart = Path("programs", request.program) if request.program else Path()
     request.profile = request.profile or str(request.root / "generated" / apart / "profile.json")
     request.trials = values.get("--log") or f"{request.profile}.trials"
-    if values.get("--share"):
-        if not (request.searches and request.generates):
-            raise BadInput(
-                "--share needs a search and the comparison with libc: leave out the option that "
-                "stops before them"
-            )
+    if request.has("--share"):
+        check_output(Path(request.packed))
         if not values.get("--log"):
             request.options += ["--log", request.trials]
+    places = values.get("--places", "")
+    if os.path.isfile(places) and b'"asterope-places"' not in _content(places):
+        raise BadInput(f"--places {one_line(places)}: is no map that asterope-prove --write made")
     if request.searches and request.has("--resume") and not os.path.exists(request.trials):
         raise BadInput(
             f"there is no log {one_line(request.trials)} to resume from: leave out --resume to "
             "start anew"
         )
     is_there = os.path.exists(request.profile)
-    # The profile that this script writes by default. Where it is not there, the tool looks in the
-    # user's and the system's places.
-    if request.command in ("check", "diagnose") and not request.operands and is_there:
+    # The profile that this script writes by default. Where it is not there, `check` looks in the
+    # user's and the system's places, and `diagnose` does without.
+    if request.command in _OF_PROFILE and not request.operands and is_there:
         request.given.append(request.profile)
     if request.searches and request.generates and is_there and not os.path.isfile(request.profile):
         raise BadInput(

@@ -25,7 +25,7 @@ from asterope.atomic_file import write_output  # noqa: E402
 from asterope.command_line import DONE, FAILED, Parser, did_you_mean, run, show, tell  # noqa: E402
 from asterope.faults import BadInput, Failure, one_line  # noqa: E402
 from asterope.prove.processes import adopt_orphans  # noqa: E402
-from measuring import PRELOAD, ROUTINE, Measurement  # noqa: E402
+from measuring import LONGEST, PRELOAD, ROUTINE, Measurement  # noqa: E402
 from programs import PROGRAMS, Program  # noqa: E402
 from table import markdown  # noqa: E402
 
@@ -62,6 +62,8 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     options = parser.parse_args(arguments)
     if not options.list and options.folder is None:
         parser.error("the following arguments are required: FOLDER")
+    if options.time > LONGEST / 2:
+        parser.error(f"--time: name at most {LONGEST // 2}s, for a trial ends later than that")
     for name in options.names:
         if name not in NAMES:
             parser.error(f"there is no program {name[:80]}{did_you_mean(name, NAMES)}")

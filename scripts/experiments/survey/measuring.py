@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from asterope.faults import Failure, one_line
+from asterope.preload_link import preloadable
 from asterope.prove.processes import Run
 from asterope.record.kernel import Used
 from installing import Installation, run
@@ -100,7 +101,7 @@ class Measurement:
         """Returns the bytes that a run moves, the faults for each MiB, and the kernel's share of
         the CPU time. The latter two leave out the start. Raises Failure if the preload library
         changes the result."""
-        preloaded = {**self._environment, "LD_PRELOAD": str(self._preload)}
+        preloaded = {**self._environment, "LD_PRELOAD": str(preloadable(self._preload))}
         routine, _ = self._run(count, preloaded)
         _, start = self._run(1, self._environment)
         libc, whole = self._run(count, self._environment)
