@@ -11,6 +11,7 @@ import pytest
 from command_errors import only_error_of, run_command
 
 SETS = ("--operation", "memset")
+NO_ROUTINE = ("--no-generate", "--system", "--user")
 SYSTEM = ("8K", ".", "4", "128", "1", "4", "2")
 
 # Command -> its arguments, and last a part of the message.
@@ -35,6 +36,7 @@ BAD = {
         ["--quiet=no", "quiet takes no value"],
         ["--system", "--user", "--user"],
         ["-o", "profile.json", "--user", "--user"],
+        *(["--strict", other, f"{other} excludes --strict"] for other in NO_ROUTINE),
         ["tune", "tune"],
         ["--bogus", "not expected: --bogus;"],
         ["--help-jso", "not expected: --help-jso;"],  # no hidden option is told
