@@ -25,6 +25,7 @@ BAD = {
         ["--cpu", "9999", "9999"],
         ["--seed", "-1", "--seed"],
         ["--log", "missing/t.jsonl", "missing/t.jsonl"],
+        ["--log", "a.json", "-o", "./a.json", "./a.json: is the log of this search, and would be"],
         ["-o", "missing\n/p.json", "cannot write missing?/p.json"],
         ["--sizes", "8K,64", "64"],
         ["--sizes", "--sizes"],
@@ -50,13 +51,16 @@ BAD = {
         ["a.json", "b.json", "b.json"],
         ["--cpu", "0", "a.json", "--measure"],
         ["--mesure", "p.json", "(did you mean --measure?)"],
+        ["p.json", "--json", "p.json", "is the profile, and would be lost: choose another --json"],
         ["--rigor", "quick", "not expected: --rigor;"],  # nor an option of another command
     ],
     "tune diagnose": [
         ["--only", "working_set,loops", "loops"],
         ["--json", "missing/report.json", "missing"],
         ["missing.json", "missing.json"],
+        ["p.json", "--json", "p.json", "is the profile, and would be lost"],
     ],
+    "tune replay": [["a.trials", "-o", "a.trials", "is the log, and would be lost"]],
     "tune tunables": [
         ["--sizes", "64", "size 64 B is below 128 B"],
         ["--rigor", "lazy", "choose quick, standard or exhaustive"],

@@ -180,6 +180,7 @@ void write_json(const std::string& file, const Machine& machine, const std::vect
 /// enough to tell. With `measure` it throws Failure and Interrupted, too.
 ExitCode check(const Request& request) {
     const std::string path = profile_to_read(request.profile).string();
+    refuse_loss(request.json, path, "the profile", "--json");
     Profile profile;
     try {
         profile = read_profile(path);

@@ -80,6 +80,7 @@ void diagnose(const Request& request) {
     const Machine machine = read_machine("/", request.cpu);
     Winners winners;
     if (!request.profile.empty()) {
+        refuse_loss(request.json, request.profile, "the profile", "--json");
         winners = Winners(read_profile(request.profile), granted_features(machine.cpu));
     }
     if (!request.json.empty()) require_writable(request.json);

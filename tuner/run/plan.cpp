@@ -148,6 +148,8 @@ Plan::Plan(const TuningRequest& request, const Machine& machine)
                        "run that was cut short with --log");
     }
     require_writable(log);
+    refuse_loss(request.output, log, "the log of this search", "-o");
+    refuse_loss(request.output, request.recording, "the recording", "-o");
     // This finds another run that writes the log, before this run disturbs its timings.
     if (request.resume) {
         lock_sample_log(log);

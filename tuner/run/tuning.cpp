@@ -357,6 +357,7 @@ int tune_watched(const TuningRequest& request) {
 }
 
 void replay_run(const std::string& path, const TuningRequest& to) {
+    refuse_loss(to.output, path, "the log", "-o");
     const SampleLogContents log = read_sample_log(path);
     TuningRequest request = replayed_request(log.header);
     request.output = to.output;
