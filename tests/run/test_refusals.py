@@ -56,6 +56,8 @@ BAD = {
     ],
     "tune diagnose": [
         ["--only", "working_set,loops", "loops"],
+        ["--json", "", "--json: must not be empty"],
+        ["", "PROFILE: must not be empty"],
         ["--json", "missing/report.json", "missing"],
         ["missing.json", "missing.json"],
         ["p.json", "--json", "p.json", "is the profile, and would be lost"],
