@@ -31,6 +31,7 @@ BAD = {
         ["--sizes", "--sizes"],
         ["--source-map", "", "--source-map"],
         ["--time-budget", "10", "duration '10' has no unit"],
+        ["--sizes", ",".join(map(str, range(128, 385))), "--sizes names 257: choose at most 256"],
         ["--operations", "memset", "memset"],
         ["--reference", "new=missing.so:memcpy", "missing.so"],
         ["--reference", "libc=a.so:memcpy", "libc is the name of another copy"],
