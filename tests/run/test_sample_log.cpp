@@ -2,6 +2,7 @@
 #include "run/sample_log.hpp"
 
 #include "base/contains.hpp"
+#include "run/resume.hpp"
 #include "support/made_up_files.hpp"
 #include "support/unit_test.hpp"
 
@@ -113,6 +114,34 @@ TEST_F(SampleLogFile, refuses_a_place_where_it_cannot_be_and_keeps_the_file_ther
     EXPECT_EQ(content(path()), "hours of work\n");
     if (!std::filesystem::exists("/dev/full")) GTEST_SKIP() << "no /dev/full here";
     EXPECT_THROW(SampleLogWriter("/dev/full", kFirstLine), Failure);
+}
+
+TEST_F(SampleLogFile, is_not_begun_with_a_header_that_no_reader_takes) {
+    const std::pair<void (*)(LogHeader&), const char*> unreadable[] = {
+        {[](LogHeader& one) { one.options.source_map = "\u00fc"; }, "options.source_map"},
+        {[](LogHeader& one) { one.options.source_map = "\xff"; }, "options.source_map"},
+        {[](LogHeader& one) { one.options.weights_given.assign(201, '1'); }, "weights_given"}};
+    for (const auto& [change, why] : unreadable) {
+        LogHeader header = log_header_of(kFirstLine);
+        change(header);
+        EXPECT_TRUE(
+            mentions(::refusal_of([&] { open_run_log(path(), header, false); }, "begun"), why));
+        EXPECT_FALSE(std::filesystem::exists(path()));
+    }
+}
+
+TEST_F(SampleLogFile, is_not_gone_on_with_on_another_cpu_or_by_a_search_of_other_sets) {
+    put("trials.jsonl", kFirstLine.dump() + '\n');
+    const auto refusal_with = [&](const auto& change) {
+        LogHeader header = log_header_of(kFirstLine);
+        change(header);
+        return ::refusal_of([&] { open_run_log(path(), header, true); }, "gone on with");
+    };
+    EXPECT_EQ(refusal_with([](LogHeader&) {}), "gone on with");
+    EXPECT_TRUE(mentions(refusal_with([](LogHeader& one) { one.cpu = 0; }),
+                         "it was timed on another CPU (1 there, 0)"));
+    EXPECT_TRUE(mentions(refusal_with([](LogHeader& one) { one.space_hashes[1] = "7"; }),
+                         "it is of another space of candidates"));
 }
 
 TEST_F(SampleLogFile, refuses_a_file_that_is_not_a_log) {
