@@ -112,6 +112,11 @@ TEST_F(SampleLogFile, refuses_a_place_where_it_cannot_be_and_keeps_the_file_ther
     put("trials.jsonl", "hours of work\n");
     EXPECT_THROW(SampleLogWriter(path(), kFirstLine), BadInput);
     EXPECT_EQ(content(path()), "hours of work\n");
+    EXPECT_TRUE(mentions(::refusal_of([&] { require_no_sample_log(path()); }, "removed"),
+                         "not a log that this program can go on with: name another"));
+    put("trials.jsonl", ""); // as mktemp makes it
+    require_no_sample_log(path());
+    EXPECT_FALSE(std::filesystem::exists(path()));
     if (!std::filesystem::exists("/dev/full")) GTEST_SKIP() << "no /dev/full here";
     EXPECT_THROW(SampleLogWriter("/dev/full", kFirstLine), Failure);
 }

@@ -197,8 +197,9 @@ BadInput is_being_written(const std::filesystem::path& path) {
 }
 
 /// Whether removing the file may lose work. A run that ended before its first sample left nothing.
-/// A file of another kind or version may hold anything.
+/// A file of another kind or version may hold anything: throws BadInput.
 bool holds_figures(const std::filesystem::path& path) {
+    if (std::filesystem::file_size(path) == 0) return false; // mktemp makes such a file
     try {
         const auto is_figure = [](const Record& record) {
             return std::holds_alternative<std::pair<SampleKey, Sample>>(record) ||
@@ -208,7 +209,8 @@ bool holds_figures(const std::filesystem::path& path) {
         return std::ranges::any_of(
             steps, [&](const auto& step) { return std::ranges::any_of(step.second, is_figure); });
     } catch (const BadInput&) {
-        return true;
+        throw BadInput(path.string() + " is not a log that this program can go on with: name "
+                                       "another, or remove it");
     }
 }
 
