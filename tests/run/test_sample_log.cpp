@@ -89,6 +89,15 @@ TEST_F(SampleLogFile, gives_back_the_lines_that_were_written) {
     EXPECT_EQ(std::get<Probed>(probes.at(1)), Probed(kEach, {{390, 416}, {26, 52}}));
 }
 
+TEST_F(SampleLogFile, that_was_gone_on_with_behind_its_end_has_none) {
+    const std::string ended = kFirstLine.dump() +
+                              "\n{\"step\":\"small copies\"}\n"
+                              R"({"finished":"now","seconds":1,"phases":{},"resumed":0})"
+                              "\n";
+    EXPECT_TRUE(read(ended).end);
+    EXPECT_FALSE(read(ended + "{\"resumed\":\"now\"}\n").end);
+}
+
 TEST_F(SampleLogFile, goes_on_behind_the_whole_lines) {
     const std::string whole = kFirstLine.dump() + "\n{\"step\":\"small copies\"}\n";
     // the last figure of a line that looks whole may have lost digits

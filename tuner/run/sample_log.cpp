@@ -150,6 +150,7 @@ SampleLogContents read_sample_log(LineReader& lines) {
                 if (contents.end->resumed < 0) throw BadInput("resumed: below 0");
             } else if (line.contains("resumed")) {
                 ++contents.resumed;
+                contents.end.reset(); // that of a run whose time budget was up
             } else {
                 if (!step) throw BadInput("comes before the first step");
                 step->push_back(record_of(line));
