@@ -103,24 +103,31 @@ TEST(CheckWinner, AWinnerTenPercentBehindLibcItsRunnerUpOrWhatItWasHasFallen) {
 }
 
 TEST(Closing, TooLittleIsNoVerdict) {
+    using Counts = std::map<Operation, Retimed::Count>;
+    const auto copies = [](std::size_t fitting, std::size_t timed) {
+        return Counts{{Operation::copy, {fitting, timed}}};
+    };
+    const auto both = [](std::size_t fitting, std::size_t timed, std::size_t sets) {
+        return Counts{{Operation::copy, {fitting, timed}}, {Operation::set, {fitting, sets}}};
+    };
     const std::string noise = "12 % of the rounds stayed disturbed";
     const struct {
-        Retimed retimed; ///< timed, fitting, all, operations, fallen, disturbed
+        Retimed retimed; ///< fitting and timed of each operation, all, fallen, disturbed
         bool differs;
         bool stale;
         const char* says;
     } cases[] = {
-        {{5, 25, 25, 1}, false, false, "The profile still holds"},
-        {{2, 2, 2, 1}, false, false, "The profile still holds"},
-        {{4, 4, 25, 2}, true, false, "The profile still holds"},
-        {{10, 25, 25, 2}, false, false, "The profile still holds"},
-        {{5, 25, 25, 1, "1 KiB"}, false, true, "The profile no longer holds: 1 KiB"},
-        {{3, 45, 45, 2, "memset 128 B"}, false, false, "Cannot tell yet: the time"},
-        {{9, 25, 25, 2}, false, false, "(9 of 25 timed)"},
-        {{3, 45, 45, 1}, true, true, "timing cannot absolve it"},
-        {{25, 25, 25, 1, "1 KiB", noise}, false, false, "Cannot tell yet: 12 % of"},
-        {{25, 25, 25, 1, "", noise}, true, true, "12 % of the rounds stayed disturbed"},
-        {{3, 45, 45, 1, "", noise}, false, false, "disturbed, and the time was up"},
+        {{copies(25, 5), 25}, false, false, "The profile still holds"},
+        {{copies(2, 2), 2}, false, false, "The profile still holds"},
+        {{both(2, 2, 2), 25}, true, false, "The profile still holds"},
+        {{both(13, 5, 5), 26}, false, false, "The profile still holds"},
+        {{copies(25, 5), 25, "1 KiB"}, false, true, "The profile no longer holds: 1 KiB"},
+        {{both(22, 2, 1), 45, "memset 128 B"}, false, false, "Cannot tell yet: the time"},
+        {{both(13, 9, 4), 26}, false, false, "(13 of 26 timed)"},
+        {{copies(45, 3), 45}, true, true, "timing cannot absolve it"},
+        {{copies(25, 25), 25, "1 KiB", noise}, false, false, "Cannot tell yet: 12 % of"},
+        {{copies(25, 25), 25, "", noise}, true, true, "12 % of the rounds stayed disturbed"},
+        {{copies(45, 3), 45, "", noise}, false, false, "disturbed, and the time was up"},
     };
     for (const auto& one : cases) {
         const Closing closing = closing_of(one.retimed, one.differs);

@@ -11,6 +11,7 @@ import pytest
 from command_errors import only_error_of, run_command
 
 SETS = ("--operation", "memset")
+NO_ROUTINE = ("--no-generate", "--system", "--user")
 SYSTEM = ("8K", ".", "4", "128", "1", "4", "2")
 
 # Command -> its arguments, and last a part of the message.
@@ -24,17 +25,20 @@ BAD = {
         ["--cpu", "9999", "9999"],
         ["--seed", "-1", "--seed"],
         ["--log", "missing/t.jsonl", "missing/t.jsonl"],
+        ["--log", "a.json", "-o", "./a.json", "./a.json: is the log of this search, and would be"],
         ["-o", "missing\n/p.json", "cannot write missing?/p.json"],
         ["--sizes", "8K,64", "64"],
         ["--sizes", "--sizes"],
         ["--source-map", "", "--source-map"],
         ["--time-budget", "10", "duration '10' has no unit"],
+        ["--sizes", ",".join(map(str, range(128, 385))), "--sizes names 257: choose at most 256"],
         ["--operations", "memset", "memset"],
         ["--reference", "new=missing.so:memcpy", "missing.so"],
         ["--reference", "libc=a.so:memcpy", "libc is the name of another copy"],
         ["--quiet=no", "quiet takes no value"],
         ["--system", "--user", "--user"],
         ["-o", "profile.json", "--user", "--user"],
+        *(["--strict", other, f"{other} excludes --strict"] for other in NO_ROUTINE),
         ["tune", "tune"],
         ["--bogus", "not expected: --bogus;"],
         ["--help-jso", "not expected: --help-jso;"],  # no hidden option is told
@@ -48,13 +52,18 @@ BAD = {
         ["a.json", "b.json", "b.json"],
         ["--cpu", "0", "a.json", "--measure"],
         ["--mesure", "p.json", "(did you mean --measure?)"],
+        ["p.json", "--json", "p.json", "is the profile, and would be lost: choose another --json"],
         ["--rigor", "quick", "not expected: --rigor;"],  # nor an option of another command
     ],
     "tune diagnose": [
         ["--only", "working_set,loops", "loops"],
+        ["--json", "", "--json: must not be empty"],
+        ["", "PROFILE: must not be empty"],
         ["--json", "missing/report.json", "missing"],
         ["missing.json", "missing.json"],
+        ["p.json", "--json", "p.json", "is the profile, and would be lost"],
     ],
+    "tune replay": [["a.trials", "-o", "a.trials", "is the log, and would be lost"]],
     "tune tunables": [
         ["--sizes", "64", "size 64 B is below 128 B"],
         ["--rigor", "lazy", "choose quick, standard or exhaustive"],

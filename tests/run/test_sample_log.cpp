@@ -2,6 +2,7 @@
 #include "run/sample_log.hpp"
 
 #include "base/contains.hpp"
+#include "run/resume.hpp"
 #include "support/made_up_files.hpp"
 #include "support/unit_test.hpp"
 
@@ -88,6 +89,15 @@ TEST_F(SampleLogFile, gives_back_the_lines_that_were_written) {
     EXPECT_EQ(std::get<Probed>(probes.at(1)), Probed(kEach, {{390, 416}, {26, 52}}));
 }
 
+TEST_F(SampleLogFile, that_was_gone_on_with_behind_its_end_has_none) {
+    const std::string ended = kFirstLine.dump() +
+                              "\n{\"step\":\"small copies\"}\n"
+                              R"({"finished":"now","seconds":1,"phases":{},"resumed":0})"
+                              "\n";
+    EXPECT_TRUE(read(ended).end);
+    EXPECT_FALSE(read(ended + "{\"resumed\":\"now\"}\n").end);
+}
+
 TEST_F(SampleLogFile, goes_on_behind_the_whole_lines) {
     const std::string whole = kFirstLine.dump() + "\n{\"step\":\"small copies\"}\n";
     // the last figure of a line that looks whole may have lost digits
@@ -111,8 +121,41 @@ TEST_F(SampleLogFile, refuses_a_place_where_it_cannot_be_and_keeps_the_file_ther
     put("trials.jsonl", "hours of work\n");
     EXPECT_THROW(SampleLogWriter(path(), kFirstLine), BadInput);
     EXPECT_EQ(content(path()), "hours of work\n");
+    EXPECT_TRUE(mentions(::refusal_of([&] { require_no_sample_log(path()); }, "removed"),
+                         "not a log that this program can go on with: name another"));
+    put("trials.jsonl", ""); // as mktemp makes it
+    require_no_sample_log(path());
+    EXPECT_FALSE(std::filesystem::exists(path()));
     if (!std::filesystem::exists("/dev/full")) GTEST_SKIP() << "no /dev/full here";
     EXPECT_THROW(SampleLogWriter("/dev/full", kFirstLine), Failure);
+}
+
+TEST_F(SampleLogFile, is_not_begun_with_a_header_that_no_reader_takes) {
+    const std::pair<void (*)(LogHeader&), const char*> unreadable[] = {
+        {[](LogHeader& one) { one.options.source_map = "\u00fc"; }, "options.source_map"},
+        {[](LogHeader& one) { one.options.source_map = "\xff"; }, "options.source_map"},
+        {[](LogHeader& one) { one.options.weights_given.assign(201, '1'); }, "weights_given"}};
+    for (const auto& [change, why] : unreadable) {
+        LogHeader header = log_header_of(kFirstLine);
+        change(header);
+        EXPECT_TRUE(
+            mentions(::refusal_of([&] { open_run_log(path(), header, false); }, "begun"), why));
+        EXPECT_FALSE(std::filesystem::exists(path()));
+    }
+}
+
+TEST_F(SampleLogFile, is_not_gone_on_with_on_another_cpu_or_by_a_search_of_other_sets) {
+    put("trials.jsonl", kFirstLine.dump() + '\n');
+    const auto refusal_with = [&](const auto& change) {
+        LogHeader header = log_header_of(kFirstLine);
+        change(header);
+        return ::refusal_of([&] { open_run_log(path(), header, true); }, "gone on with");
+    };
+    EXPECT_EQ(refusal_with([](LogHeader&) {}), "gone on with");
+    EXPECT_TRUE(mentions(refusal_with([](LogHeader& one) { one.cpu = 0; }),
+                         "it was timed on another CPU (1 there, 0)"));
+    EXPECT_TRUE(mentions(refusal_with([](LogHeader& one) { one.space_hashes[1] = "7"; }),
+                         "it is of another space of candidates"));
 }
 
 TEST_F(SampleLogFile, refuses_a_file_that_is_not_a_log) {

@@ -209,6 +209,16 @@ bool is_replaceable(const fs::path& path) {
     }
 }
 
+void refuse_loss(const fs::path& path, const fs::path& other, const std::string& called,
+                 const std::string& option) {
+    if (!is_replaceable(path)) return; // a terminal may well be both
+    std::error_code none;
+    const fs::path one = fs::weakly_canonical(fs::absolute(path, none), none);
+    if (one.empty() || one != fs::weakly_canonical(fs::absolute(other, none), none)) return;
+    throw BadInput(path.string() + ": is " + called + ", and would be lost: choose another " +
+                   option);
+}
+
 void write_all(int file, std::string_view text) {
     const PipeSignalIgnored ignored;
     while (!text.empty()) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
 #include <string_view>
 
 #include "base/descriptor.hpp"
@@ -17,6 +18,11 @@ bool is_replaceable(const std::filesystem::path& path);
 /// itself a folder. Asked before a long run, so that the run is not lost to its last step. Removes
 /// leftovers of a killed process there.
 void require_writable(const std::filesystem::path& path);
+
+/// Throws BadInput where writing to `path`, which `option` names, would replace the file `other`,
+/// "the log". Either may be empty: there is none.
+void refuse_loss(const std::filesystem::path& path, const std::filesystem::path& other,
+                 const std::string& called, const std::string& option);
 
 /// Replaces a regular file as a whole: writes beside it, flushes to the disk, renames over it.
 /// Interrupts wait meanwhile. A device or a pipe is written into. After a Failure a regular file is

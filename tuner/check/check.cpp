@@ -33,33 +33,14 @@ struct Request {
 
 /// Throws BadInput if the profile does not describe its machine: a comparison would take that for
 /// another machine, and the profile for stale.
-void require_machine(const std::string& path, const nlohmann::json& there,
+void require_machine(const std::string& path, const Profile& profile,
                      const std::vector<Part>& parts) {
-    const bool told =
-        there.contains("fingerprint") ||
-        std::ranges::any_of(parts, [](const Part& part) { return !part.recorded.empty(); });
-    if (told) return;
+    const auto named = [](const nlohmann::json& one) { return one.contains("fingerprint"); };
+    const auto told = [](const Part& part) { return !part.recorded.empty(); };
+    if (std::ranges::any_of(profile.machines(), named) || std::ranges::any_of(parts, told)) return;
     throw BadInput("profile " + path +
                    ": does not name its machine, so nothing can tell whether it fits; make one of "
                    "this machine with asterope-tune");
-}
-
-constexpr const char* kHugePages[] = {"huge_pages", "smaller_huge_pages"};
-
-/// The mode of huge pages decides the best page stage, and nothing else. It does not make another
-/// machine, so the fingerprint is without it.
-std::vector<Part> parts_of(const std::string& path, const Profile& profile,
-                           const Machine& machine) {
-    const nlohmann::json here = to_json(machine);
-    const nlohmann::json there = nearest_machine(profile.machines(), here);
-    std::vector<Part> parts = compare_machines(there, here);
-    require_machine(path, there, parts);
-    if (!contains(profile.choices, ChoiceKind::fresh, &Choice::kind)) return parts;
-    for (const char* name : kHugePages) {
-        Part* const mode = find_in(parts, std::string(name), &Part::name);
-        if (mode && mode->state == PartState::harmless) mode->state = PartState::decides;
-    }
-    return parts;
 }
 
 void print_differences(const std::vector<Part>& parts, PartState state) {
@@ -122,7 +103,7 @@ std::string why_timing_does_not_tell(const std::vector<Part>& parts) {
         if (part.name.starts_with("cpu.") || part.name.starts_with("caches.")) {
             return "for another processor other copies";
         }
-        if (contains(kHugePages, part.name))
+        if (part.name.ends_with(kHugePages))
             why = "for another mode of huge pages other page stages";
     }
     return why;
@@ -180,6 +161,7 @@ void write_json(const std::string& file, const Machine& machine, const std::vect
 /// enough to tell. With `measure` it throws Failure and Interrupted, too.
 ExitCode check(const Request& request) {
     const std::string path = profile_to_read(request.profile).string();
+    refuse_loss(request.json, path, "the profile", "--json");
     Profile profile;
     try {
         profile = read_profile(path);
@@ -197,7 +179,8 @@ ExitCode check(const Request& request) {
     // Of several kinds of cores, the profile's kind counts, even if this runs on another.
     const int tuned_cpu = profile.search.cpu.value_or(-1);
     const Machine machine = read_machine("/", request.cpu >= 0 ? request.cpu : tuned_cpu);
-    std::vector<Part> parts = parts_of(path, profile, machine);
+    std::vector<Part> parts = compare_machines(profile, to_json(machine));
+    require_machine(path, profile, parts);
     const std::string untold = set_unseen_apart(parts, machine);
     const bool differs = contains(parts, PartState::decides, &Part::state);
     if (!untold.empty() && !differs) {

@@ -69,7 +69,7 @@ void tell(int label, const ProfileWinner& winner, const PresentResult& now, Reti
                             {"rounds", now.rounds},
                             {"verdict", verdict}});
     if (now.lead) retimed.rows.back()["lead"] = estimate_json(*now.lead);
-    ++retimed.timed;
+    ++retimed.counts[winner.holder.operation].timed;
     if (now.verdict == Verdict::holds) return;
     retimed.fallen += (retimed.fallen.empty() ? "" : ", ") + winner.label;
 }
@@ -106,12 +106,15 @@ Retimed time_winners_again(const ProfileWinners& winners, const Machine& machine
                 "%-*s  %-24s  %s\n%-*s  %4s  %-18s  %4s  %-18s  floor\n",
                 cpu, kHoldRounds, label, "Size", "x libc", "x runner-up", label, "", "then", "now",
                 "then", "now");
-    Retimed retimed{.all = winners.all.size(), .operations = winners.operations};
-    for (const ProfileWinner& winner : winners.all) retimed.fitting += winner.size <= largest;
+    Retimed retimed{.all = winners.all.size()};
+    for (const ProfileWinner& winner : winners.all) {
+        retimed.counts[winner.holder.operation].fitting += winner.size <= largest;
+    }
     for (const ProfileWinner& winner : winners.all) {
         if (winner.size > largest) continue;
-        if (retimed.timed > 0 && elapsed() >= kSeconds) break;
-        if (elapsed() + begin(timings, winner) > kSeconds && retimed.timed > 0) continue;
+        const bool first = retimed.rows.empty();
+        if (!first && elapsed() >= kSeconds) break;
+        if (elapsed() + begin(timings, winner) > kSeconds && !first) continue;
         std::vector<TimedCopy> copies = {winner.holder};
         if (winner.rival) copies.push_back(*winner.rival);
         const TimedCopy libc =
@@ -126,7 +129,7 @@ Retimed time_winners_again(const ProfileWinners& winners, const Machine& machine
         "to its runner-up,\nin both of two runs: by more than %.0f %% beyond libc's distance from "
         "itself. A winner that was slower already when it\nwas chosen is stale only if it has lost "
         "that much more since.\n",
-        retimed.timed, winners.all.size(), elapsed(), 100 * kHoldBand);
+        retimed.rows.size(), winners.all.size(), elapsed(), 100 * kHoldBand);
     retimed.disturbed = timings.disturbed_rounds().facts().reason;
     return retimed;
 }

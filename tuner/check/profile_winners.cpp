@@ -101,7 +101,6 @@ ProfileWinners winners_of(const Profile& profile, const HasFeature& has, bool se
     for (const OperationFacts& facts : kOperations) {
         const auto choices = profile.of(ChoiceKind::pipelines, facts.operation);
         if (choices.empty()) continue; // small ones have no pipeline to go on with
-        ++winners.operations;
         const Weights weights = weights_of(search, facts.operation);
         Winners pipelines, ordered;
         for (const Choice* one : choices) {

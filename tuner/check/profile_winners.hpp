@@ -28,7 +28,6 @@ struct ProfileWinners {
     /// copies come after the first two. Where memset was tuned, too, its winners take turns with
     /// those of the copies.
     std::vector<ProfileWinner> all;
-    std::size_t operations = 0; ///< how many they have
     /// Why the small copies or sets are left out, for the user. Empty where they are not, and where
     /// the profile has no such copies.
     std::string small_left_out;

@@ -32,12 +32,16 @@ PresentResult time_again(Race& race, bool with_rival, const TunedResult& tuned) 
 
 /// Why the timings give no verdict; empty where they give one.
 std::string why_untold(const Retimed& retimed) {
-    const bool few = retimed.timed < std::min(retimed.fitting, retimed.operations * kFewestTimed);
+    std::size_t timed = 0;
+    bool few = false;
+    for (const auto& [operation, count] : retimed.counts) {
+        timed += count.timed;
+        few = few || count.timed < std::min(count.fitting, kFewestTimed);
+    }
     std::string why = retimed.disturbed;
     if (few) why += why.empty() ? "the time was up first" : ", and the time was up first";
     if (why.empty()) return "";
-    return why + " (" + std::to_string(retimed.timed) + " of " + std::to_string(retimed.all) +
-           " timed)";
+    return why + " (" + std::to_string(timed) + " of " + std::to_string(retimed.all) + " timed)";
 }
 
 } // namespace

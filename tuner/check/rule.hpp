@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -60,11 +61,12 @@ inline constexpr std::size_t kFewestTimed = 5;
 
 /// The findings about a whole profile.
 struct Retimed {
-    std::size_t timed = 0;   ///< winners
-    std::size_t fitting = 0; ///< of `all`, those whose buffers fit in the memory
-    std::size_t all = 0;     ///< winners that the profile has
-
-    std::size_t operations = 1; ///< of all winners: each needs kFewestTimed of them
+    struct Count {
+        std::size_t fitting = 0; ///< winners whose buffers fit in the memory
+        std::size_t timed = 0;   ///< of these
+    };
+    std::map<Operation, Count> counts;
+    std::size_t all = 0;        ///< winners that the profile has
     std::string fallen = {};    ///< the labels of those that do not hold: "64 KiB, memset 1 KiB"
     std::string disturbed = {}; ///< why its rounds say nothing; empty where they do
 

@@ -80,6 +80,7 @@ void diagnose(const Request& request) {
     const Machine machine = read_machine("/", request.cpu);
     Winners winners;
     if (!request.profile.empty()) {
+        refuse_loss(request.json, request.profile, "the profile", "--json");
         winners = Winners(read_profile(request.profile), granted_features(machine.cpu));
     }
     if (!request.json.empty()) require_writable(request.json);
@@ -138,8 +139,9 @@ Subcommand add_diagnose(CLI::App& app) {
     CLI::App& command = add_command(
         app, "diagnose", "measure the effects of memory benchmarks' pitfalls on copies here");
     add_option(command, "PROFILE", &request->profile,
-               "compare its winners, too; without it libc alone");
-    add_option(command, "--json", &request->json, "write all figures there", "FILE");
+               "compare its winners, too; without it libc alone", "", {.not_empty = true});
+    add_option(command, "--json", &request->json, "write all figures there", "FILE",
+               {.not_empty = true});
     add_cpu(command, request->cpu);
     add_option(command, "--quick", &request->quick, "fewer rounds: some seconds in all");
     add_option(command, "--only", &request->only, "only these sections: " + section_names(),

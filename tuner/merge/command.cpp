@@ -1,6 +1,5 @@
 // The command line of `asterope-tune merge`: one profile of several machines of one type.
 #include <cstdio>
-#include <filesystem>
 #include <iostream>
 #include <memory>
 
@@ -21,17 +20,7 @@ struct MergeRequest {
     bool quiet = false;
 };
 
-void refuse_own_input(const MergeRequest& request) {
-    if (!is_replaceable(request.output)) return; // a terminal may well be both
-    for (const std::string& input : request.inputs) {
-        std::error_code missing;
-        if (!std::filesystem::equivalent(input, request.output, missing) || missing) continue;
-        throw BadInput(request.output +
-                       ": is one of the inputs, and would be lost: choose another -o");
-    }
-}
-
-/// "128 B, 4 KiB and 3 more"
+/// "128 B, 1 KiB, 2 KiB, 4 KiB, 8 KiB, 16 KiB and 3 more"
 std::string listed(const std::vector<std::size_t>& sizes) {
     constexpr std::size_t kMost = 6;
     std::string text;
@@ -50,9 +39,11 @@ void merge(const MergeRequest& request) {
                        std::to_string(kMost));
     }
     require_writable(request.output);
-    refuse_own_input(request);
     std::vector<MergeSource> sources;
-    for (const std::string& input : request.inputs) sources.push_back(read_merge_source(input));
+    for (const std::string& input : request.inputs) {
+        refuse_loss(request.output, input, "one of the inputs", "-o");
+        sources.push_back(read_merge_source(input));
+    }
     const CommonBest merged = common_best(std::move(sources));
     const Profile& profile = merged.profile;
     // Each input is sound, but forged ones may have an invalid sum.

@@ -79,8 +79,8 @@ std::optional<Profile> comparable_profile(const std::filesystem::path& place, co
                                           const SearchOptions& options) {
     std::optional<Profile> profile = existing_profile(place);
     if (!profile || !same_purpose(profile->search, options)) return std::nullopt;
-    const json there = nearest_machine(profile->machines(), machine);
-    if (!fingerprint_differences(there, machine).empty()) return std::nullopt;
+    const std::vector<Part> parts = compare_machines(*profile, machine);
+    if (contains(parts, PartState::decides, &Part::state)) return std::nullopt;
     return profile;
 }
 

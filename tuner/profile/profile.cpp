@@ -3,10 +3,12 @@
 
 #include <ctime>
 
+#include "base/contains.hpp"
 #include "base/json_text.hpp"
 #include "base/text.hpp"
 #include "base/text_file.hpp"
 #include "machine/cpu.hpp"
+#include "machine/machine.hpp"
 #include "profile/field_writer.hpp"
 #include "profile/provisional.hpp"
 
@@ -45,6 +47,16 @@ std::vector<nlohmann::json> Profile::machines() const {
         for (const Merged::Source& one : merged->sources) machines.push_back(one.machine);
     }
     return machines;
+}
+
+std::vector<Part> compare_machines(const Profile& profile, const nlohmann::json& here) {
+    std::vector<Part> parts = compare_machines(nearest_machine(profile.machines(), here), here);
+    if (!contains(profile.choices, ChoiceKind::fresh, &Choice::kind)) return parts;
+    for (Part& part : parts) {
+        const bool differs = part.state == PartState::harmless;
+        if (differs && part.name.ends_with(kHugePages)) part.state = PartState::decides;
+    }
+    return parts;
 }
 
 namespace {

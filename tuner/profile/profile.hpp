@@ -19,6 +19,8 @@
 
 namespace asterope {
 
+struct Part;
+
 inline constexpr const char* kProfileFormat = "asterope-profile";
 inline constexpr int kProfileVersion = 2;
 
@@ -135,6 +137,12 @@ struct Profile {
     /// That which it says that it holds for, and those it was merged from.
     std::vector<nlohmann::json> machines() const;
 };
+
+/// Its nearest machine, part by part, beside the "machine" object `here`. Where fresh memory was
+/// tuned, the mode of huge pages decides, too: the page stages differ by it, and no other copies.
+/// So it makes no other machine, and the fingerprint is without it.
+std::vector<Part> compare_machines(const Profile& profile, const nlohmann::json& here);
+inline constexpr std::string_view kHugePages = "huge_pages"; ///< the end of such a part's name
 
 nlohmann::ordered_json to_json(const Profile& profile);
 /// The text of its file.

@@ -107,11 +107,13 @@ void add_output(CLI::App& app, Options& options) {
     add_option(app, "--verbose", &options.request.verbose,
                "count the candidates by axis, print every table, not only the routine's rows, and "
                "say where the time went");
-    add_option(app, "--strict", &options.request.strict,
-               "exit with 1 where the compiled routine loses to libc or a reference in the exam "
-               "at the end, or cannot be examined");
-    add_option(app, "--quiet", &options.request.quiet, "print errors only");
     add_option(app, "--no-generate", &options.request.no_generate, "stop after the profile");
+    add_option(
+        app, "--strict", &options.request.strict,
+        "exit with 1 where the compiled routine, which it needs, loses to libc or a reference "
+        "in the exam at the end, or cannot be examined",
+        "", {.excludes = {"--no-generate", "--system", "--user"}});
+    add_option(app, "--quiet", &options.request.quiet, "print errors only");
 }
 
 /// Writes a profile for all users into a place that all may read, despite the caller's umask.

@@ -148,6 +148,8 @@ Plan::Plan(const TuningRequest& request, const Machine& machine)
                        "run that was cut short with --log");
     }
     require_writable(log);
+    refuse_loss(request.output, log, "the log of this search", "-o");
+    refuse_loss(request.output, request.recording, "the recording", "-o");
     // This finds another run that writes the log, before this run disturbs its timings.
     if (request.resume) {
         lock_sample_log(log);
@@ -162,6 +164,9 @@ void Plan::take_asked(const TuningRequest& request, const Machine& machine) {
         OperationOptions& own = options.of(one);
         own.sizes = request.sizes.empty() ? default_sizes_of(one, machine, rigor)
                                           : parse_size_list(request.sizes);
+        if (const std::size_t count = own.sizes.size(); count > 256) { // as the schemas have it
+            throw BadInput("--sizes names " + std::to_string(count) + ": choose at most 256");
+        }
         auto& all = references[static_cast<std::size_t>(one)];
         all = parse_references(request.references, one);
         own.references = names_of(all);

@@ -21,11 +21,14 @@ std::string difference(const LogHeader& recorded_header, LogHeader wanted_header
             recorded_header.options.of(facts.operation).standing;
     }
     const json recorded = to_json(recorded_header), wanted = to_json(wanted_header);
+    static constexpr const char* kSpace = "it is of another space of candidates";
     static constexpr struct {
         const char *place, *reason;
     } parts[] = {{"/machine/fingerprint", "it is of another machine"},
                  {"/tool_version", "it was written by another version"},
-                 {"/space_hash", "it is of another space of candidates"},
+                 {"/space_hash", kSpace},
+                 {"/set_space_hash", kSpace},
+                 {"/cpu", "it was timed on another CPU"},
                  {"/seed", "its search had another seed"}};
     for (const auto& [place, reason] : parts) {
         const json before = part_of(recorded, place), now = part_of(wanted, place);
@@ -49,7 +52,16 @@ std::string difference(const LogHeader& recorded_header, LogHeader wanted_header
 RunLog open_run_log(const std::filesystem::path& path, const LogHeader& header, bool resumes) {
     const std::string what = "log " + path.string();
     Descriptor locked = resumes ? lock_sample_log(path) : Descriptor();
-    if (!locked) return {what, {}, SampleLogWriter(path, to_json(header)), header, 0};
+    if (!locked) {
+        const nlohmann::ordered_json written = to_json(header);
+        try {
+            log_header_of(written); // else --resume would find the log damaged after hours
+        } catch (const BadInput& fault) {
+            throw BadInput(std::string("no log can hold these options: ") + fault.what() +
+                           ": choose a shorter or plainer text");
+        }
+        return {what, {}, SampleLogWriter(path, written), header, 0};
+    }
     SampleLogContents earlier = read_sample_log(path);
     const std::string why = difference(earlier.header, header);
     if (!why.empty()) {

@@ -150,6 +150,7 @@ SampleLogContents read_sample_log(LineReader& lines) {
                 if (contents.end->resumed < 0) throw BadInput("resumed: below 0");
             } else if (line.contains("resumed")) {
                 ++contents.resumed;
+                contents.end.reset(); // that of a run whose time budget was up
             } else {
                 if (!step) throw BadInput("comes before the first step");
                 step->push_back(record_of(line));
@@ -197,8 +198,9 @@ BadInput is_being_written(const std::filesystem::path& path) {
 }
 
 /// Whether removing the file may lose work. A run that ended before its first sample left nothing.
-/// A file of another kind or version may hold anything.
+/// A file of another kind or version may hold anything: throws BadInput.
 bool holds_figures(const std::filesystem::path& path) {
+    if (std::filesystem::file_size(path) == 0) return false; // mktemp makes such a file
     try {
         const auto is_figure = [](const Record& record) {
             return std::holds_alternative<std::pair<SampleKey, Sample>>(record) ||
@@ -208,7 +210,8 @@ bool holds_figures(const std::filesystem::path& path) {
         return std::ranges::any_of(
             steps, [&](const auto& step) { return std::ranges::any_of(step.second, is_figure); });
     } catch (const BadInput&) {
-        return true;
+        throw BadInput(path.string() + " is not a log that this program can go on with: name "
+                                       "another, or remove it");
     }
 }
 

@@ -317,7 +317,8 @@ void render(const TuningRequest& request) {
     }
     const std::filesystem::path folder = std::filesystem::path(request.output).parent_path();
     run_generator(request.output, folder.empty() ? "." : folder, request.quiet,
-                  "the profile is written: run asterope-generate " + request.output + " yourself");
+                  "the profile is written: run asterope-generate " + shell_word(request.output) +
+                      " yourself");
     if (request.quiet) return;
     const std::string routine = shell_word((folder / "asterope_memcpy.c").string());
     const std::string header = folder.empty() ? "" : "-I " + shell_word(folder.string()) + ' ';
@@ -357,6 +358,7 @@ int tune_watched(const TuningRequest& request) {
 }
 
 void replay_run(const std::string& path, const TuningRequest& to) {
+    refuse_loss(to.output, path, "the log", "-o");
     const SampleLogContents log = read_sample_log(path);
     TuningRequest request = replayed_request(log.header);
     request.output = to.output;

@@ -89,7 +89,7 @@ void find_tunables(const Request& request) {
     if (!request.output.empty()) {
         write_atomically(request.output, to_json(report).dump(2) + '\n');
     }
-    timings.disturbed_rounds().warn("this verdict is");
+    if (!request.quiet) timings.disturbed_rounds().warn("this verdict is");
 }
 
 } // namespace

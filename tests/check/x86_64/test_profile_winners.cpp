@@ -108,7 +108,6 @@ TEST(ProfileWinners, HaveOfEachSizeTheWinnerAndTheBestRunnerUpOfSetsInTurnWithCo
         EXPECT_TRUE(small ||
                     one.weights == Weights({{Workload::cold, 1 - hot}, {Workload::hot, hot}}));
     }
-    EXPECT_EQ(winners.operations, 2u);
     EXPECT_NE(all[0].holder.cache_effect, all[0].rival->cache_effect);
     const auto* arguments = reinterpret_cast<const asterope_sensing*>(all[2].holder.argument);
     EXPECT_EQ(arguments->threshold, 300u);
@@ -121,7 +120,6 @@ TEST(ProfileWinners, HaveOfEachSizeTheWinnerAndTheBestRunnerUpOfSetsInTurnWithCo
         << "2 of copies: see small_weights";
 
     const ProfileWinners copies = winners_of(profile(), false); // nothing senses
-    EXPECT_EQ(copies.operations, 1u);
     EXPECT_EQ(copies.all[1].holder.name, "XMM T T none 0 0");
     EXPECT_EQ(copies.all[1].rival->name, "YMM T NT T0 4 8");
     EXPECT_EQ(copies.all[1].tuned.ratio, 1.2);

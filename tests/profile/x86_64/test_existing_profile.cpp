@@ -163,6 +163,24 @@ TEST_F(StandingProfile, ForAnotherPurposeOrMachineItIsWorthNothing) {
     }
 }
 
+TEST_F(StandingProfile, OfAnotherModeOfHugePagesItIsWorthNothingWhereFreshMemoryWasTuned) {
+    json tuned = changed(profile(), {{"machine", {{"huge_pages", "never"}}}});
+    const json machine = changed(this_machine(), {{"huge_pages", "always"}});
+    const auto refused = [&] {
+        put("profile.json", tuned.dump());
+        return refusal_of(
+            [&] { refuse_worse_than_existing(folder / "profile.json", machine, kQuick, false); });
+    };
+    EXPECT_NE(refused(), "");
+    tuned["choices"].push_back(
+        {{"operation", "memcpy"},
+         {"kind", "fresh"},
+         {"above", 65535},
+         {"up_to", 131072},
+         {"copies", {{"taken", {{"stage", "populate"}, {"piece", 65536}}}}}});
+    EXPECT_EQ(refused(), "");
+}
+
 TEST_F(StandingProfile, AMergedOneIsOfEachMachineItCameFrom) {
     const json of_another =
         changed(profile(), {{"machine", {{"cpu", {{"model", 1}}}, {"fingerprint", nullptr}}}});
