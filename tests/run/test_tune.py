@@ -241,6 +241,18 @@ def test_quiet_prints_nothing_and_of_memcpy_alone_there_is_no_memset(tune, tmp_p
     assert replayed.returncode == 0 and "no memset" in replayed.stdout
 
 
+@pytest.mark.slow
+def test_a_mapped_source_is_only_read_and_has_winners(build_dir: Path, tmp_path: Path) -> None:
+    (tmp_path / "map").write_bytes(b"map!" * (1 << 20))
+    options = (*SHORTEST, "--sizes", "4K", "--source-map", "map", "--log", "trials.jsonl")
+    tuned = Tuned(build_dir, tmp_path, *options)
+    read_only = {one.name for one in workloads.WORKLOADS if not one.writes_source}
+    (choice,) = tuned.pipelines
+    assert set(choice["evidence"]["workloads"]) == measured_at(4096) & read_only
+    assert {sample["workload"] for sample in tuned.samples()} <= read_only
+    assert tuned.profile["search"]["source_map"] == "map"
+
+
 # --- The purpose of a search ----------------------------------------------------------------------
 
 

@@ -215,7 +215,9 @@ std::size_t Plan::handover_size() const {
 std::vector<Workload> Plan::measured() const {
     if (!facts_of(operation).reads) return {kSets.begin(), kSets.end()};
     std::vector<Workload> workloads(kMeasured.begin(), kMeasured.end());
-    if (!options.source_map.empty()) std::erase(workloads, Workload::produce);
+    if (!options.source_map.empty()) {
+        std::erase_if(workloads, [](Workload one) { return facts_of(one).writes_source; });
+    }
     return workloads;
 }
 
