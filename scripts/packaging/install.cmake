@@ -34,7 +34,10 @@ install(TARGETS asterope-tune asterope-bench DESTINATION bin)
 install(TARGETS asterope_record DESTINATION lib/asterope)
 # The Python of this build has the modules that the commands need; the first one on the PATH may be that
 # of somebody's virtual environment. The checkout's own environment goes with the checkout.
-if(NOT DEFINED CACHE{ASTEROPE_PYTHON})
+set(ASTEROPE_PYTHON "" CACHE STRING
+    "What the installed Python commands run with, as in their first line after #!; empty: as above")
+set(python "${ASTEROPE_PYTHON}")
+if(NOT python)
   set(python "${Python3_EXECUTABLE}")
   string(FIND "${python}" "${PROJECT_SOURCE_DIR}/" in_checkout)
   if(CMAKE_CROSSCOMPILING)
@@ -44,9 +47,6 @@ if(NOT DEFINED CACHE{ASTEROPE_PYTHON})
     asterope_find_installed_python(python)
   endif()
 endif()
-set(ASTEROPE_PYTHON "${python}" CACHE STRING
-    "What the installed Python commands run with, as in their first line after #!")
-set(python "${ASTEROPE_PYTHON}")
 if(python MATCHES "^/usr/bin/env ")
   install(CODE "message(STATUS \"The Python commands run with the first python3 on the PATH, which \"
     \"needs jinja2, jsonschema and pyelftools: -DASTEROPE_PYTHON=FILE names another one\")")

@@ -1,4 +1,5 @@
-# The Python that the installed commands run with, where that of this build lies in the checkout.
+# The Python that the installed commands run with, where that of this build lies in the checkout, or
+# its path has a blank.
 
 # A virtual environment may go, too, and so it does not count.
 set(_asterope_is_suitable [=[

@@ -139,6 +139,8 @@ def test_the_commands_run_with_the_python_of_the_build(repository, tmp_path):
     output_of("cmake", "-S", repository, "-B", build, *options)
     launcher, script = build / "installed" / "asterope-generate", build / "cmake_install.cmake"
     assert launcher.read_text().splitlines()[0] == f"#!{python}"
+    output_of("cmake", f"-DPython3_EXECUTABLE={shutil.copy(python, tmp_path / 'later')}", build)
+    assert launcher.read_text().splitlines()[0] == f"#!{tmp_path}/later"
     any_of_path = "run with the first python3 on the PATH"
     assert any_of_path not in script.read_text()
     output_of("cmake", "-DASTEROPE_PYTHON=/usr/bin/env python3", build)

@@ -78,12 +78,12 @@ function(asterope_add_memcpy)
     set(dispatch --dispatch)
   endif()
 
-  # A new template is a reason to render again, and one that is gone none to fail.
+  # New templates render again; removed ones must not fail the build.
   get_property(generate GLOBAL PROPERTY ASTEROPE_GENERATE)
   get_property(python GLOBAL PROPERTY ASTEROPE_PYTHON_DIR)
   get_property(templates GLOBAL PROPERTY ASTEROPE_TEMPLATES_DIR)
-  file(GLOB renderers CONFIGURE_DEPENDS "${templates}/*.j2" "${templates}/*/*.j2"
-       "${python}/asterope/*.py" "${python}/asterope/*.json")
+  file(GLOB_RECURSE renderers CONFIGURE_DEPENDS "${templates}/*.j2" "${python}/asterope/*.py"
+       "${python}/asterope/*.json")
   set(folder "${CMAKE_CURRENT_BINARY_DIR}/asterope/${given_TARGET}")
   set(routine "${folder}/${given_PREFIX}_memcpy.c")
   add_custom_command(
