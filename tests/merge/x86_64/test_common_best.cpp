@@ -120,6 +120,23 @@ TEST_F(CommonBestOf, machines_that_agree_is_their_common_winner_boundaries_inclu
     }
 }
 
+TEST_F(CommonBestOf, machines_whose_winners_change_places_twice_has_a_boundary_for_each_place) {
+    TuningRequest request = made_up_request();
+    request.options.sensing = false;
+    request.options.of(Operation::copy).sizes = {2048, 8192, 32768, 131072};
+    const auto factor = [](const std::string& name, std::size_t size, Workload) {
+        const bool one = size < 3000 || (size >= 12000 && size < 50000);
+        return name == (one ? kOwn : kTheirs) ? 0.5 : 0.0;
+    };
+    const std::string one = search(factor, 1, request), two = search(factor, 2, request);
+    const Profile own = profile_of_log(read_sample_log(one), one);
+    const Profile merged = best({one, two}).profile;
+    const auto ours = merged.of(ChoiceKind::pipelines), theirs = own.of(ChoiceKind::pipelines);
+    ASSERT_EQ(ours.size(), 4u);
+    for (std::size_t i = 0; i < ours.size(); ++i) EXPECT_EQ(ours[i]->up_to, theirs[i]->up_to);
+    EXPECT_GT(ours[2]->up_to, 40000u);
+}
+
 TEST_F(CommonBestOf, the_same_inputs_in_any_order_is_the_same) {
     const std::string a = search(machine(kOwn), 1), b = search(machine(kTheirs), 2),
                       c = search(machine(kOwn), 3);
