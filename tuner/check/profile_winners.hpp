@@ -28,8 +28,8 @@ struct ProfileWinners {
     /// copies come after the first two. Where memset was tuned, too, its winners take turns with
     /// those of the copies.
     std::vector<ProfileWinner> all;
-    /// Why the small copies or sets are left out, for the user. Empty where they are not, and where
-    /// the profile has no such copies.
+    /// Why the small copies are left out, for the user. Empty where they are not, and where the
+    /// profile has none.
     std::string small_left_out;
     /// Of sensing copies, which are handed their addresses.
     std::vector<std::unique_ptr<asterope_sensing>> arguments;
