@@ -41,6 +41,8 @@ struct RunStart {
     std::string memory_nodes; ///< where buffers lay, of several NUMA nodes, or ""
     std::string no_sensing;   ///< why this CPU's counter serves no copies that sense, or ""
     std::vector<std::string> warnings;
+
+    bool is_interleaved() const { return memory_nodes.starts_with("interleaved"); }
 };
 
 /// Those that its log has at the end.

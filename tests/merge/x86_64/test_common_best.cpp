@@ -205,7 +205,11 @@ TEST_F(CommonBestOf, inputs_other_than_logs_of_separate_searches_for_the_same_ar
     EXPECT_TRUE(mentions(refusal({one, two, one}), "one and the same search"));
     EXPECT_TRUE(mentions(refusal({one}), "give two"));
     request.seed = 9;
-    EXPECT_EQ(refusal({one, search(machine(kOwn), 2, request)}), "accepted");
+    request.options.of(Operation::copy).references = {{"other", "0"}}; // whose copies are left out
+    const std::string three = search(machine(kOwn), 2, request);
+    EXPECT_TRUE(best({one, three}).profile.search.references.empty());
+    EXPECT_TRUE(best({two, three}).profile.search.references.empty());
+    request.options.of(Operation::copy).references.clear();
     for (const char* workload : {"hot", "hot=1,cold=2"}) {
         request.options.workload = workload;
         EXPECT_TRUE(mentions(refusal({one, search(machine(kOwn), 2, request)}), "workload"));
@@ -231,4 +235,7 @@ TEST_F(CommonBestOf, different_types_of_machines_is_refused_and_the_difference_n
         put("changed", header.dump() + rest);
         EXPECT_TRUE(mentions(refusal({one, (folder / "changed").string()}), said));
     }
+    header["memory_nodes"] = "interleaved over nodes 0 and 1";
+    put("changed", header.dump() + rest);
+    EXPECT_TRUE(mentions(refusal({one, (folder / "changed").string()}), "another --interleave"));
 }
