@@ -160,7 +160,6 @@ SearchFacts merged_search(const std::vector<MergeSource>& sources) {
         // Each machine's warnings have their own figures, and a profile holds so many warnings.
         if (all.warnings.size() > kMostWarnings) all.warnings.resize(kMostWarnings);
         all.extended_candidates = std::max(all.extended_candidates, one.extended_candidates);
-        all.budget_seconds = std::max(all.budget_seconds, one.budget_seconds);
         for (const auto& [step, seconds] : one.phases) {
             double& sum = entry_in(all.phases, step);
             sum = rounded(sum + seconds);
