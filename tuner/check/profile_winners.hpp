@@ -42,8 +42,8 @@ struct ProfileWinners {
 ProfileWinners winners_of(const Profile& profile, const HasFeature& has, bool senses);
 
 /// Pins this process to `cpu` (negative: the last one allowed). Times as many of the winners as
-/// fit in some 15 seconds, and prints a row for each and the rule. The verdict is closing_of()'s.
-/// Throws BadInput for a CPU that is not allowed, Failure, Interrupted.
+/// are begun in 16 seconds, in 20 at most, and prints a row for each and the rule. The verdict is
+/// closing_of()'s. Throws BadInput for a CPU that is not allowed, Failure, Interrupted.
 Retimed time_winners_again(const ProfileWinners& winners, const Machine& machine, int cpu);
 
 } // namespace asterope
