@@ -18,12 +18,10 @@ int run(int argc, char** argv) {
         "profile is stale; 130 interrupted.");
     CLI::App& app = line.app();
     const std::function<TuningRequest()> request = add_tuning(app);
-    const Subcommand subcommands[] = {add_check(app), add_diagnose(app), add_replay(app),
-                                      add_merge(app), add_tunables(app)};
+    const std::vector<Subcommand> subcommands = {add_check(app), add_diagnose(app), add_replay(app),
+                                                 add_merge(app), add_tunables(app)};
     if (!line.parse(argc, argv)) return kDone;
-    for (const Subcommand& subcommand : subcommands) {
-        if (was_named(*subcommand.app)) return subcommand.run();
-    }
+    if (const auto code = line.run_named(subcommands)) return *code;
     const TuningRequest asked = request();
     if (!asked.references.empty()) return tune_watched(asked);
     tune(asked);

@@ -46,6 +46,8 @@ BAD = {
         ["--rigr", "quick", "(did you mean --rigor?)"],
         ["--log", "check", "--resum", "(did you mean --resume?)"],
         ["--rigor", "quick", "merg", "(did you mean merge?)"],
+        ["--cpu", "0", "check", "--measure", "--cpu stands before the command"],
+        ["--quiet", "tunables", "--quiet stands before the command"],
     ],
     "tune check": [
         ["--measure=0", "a.json", "measure takes no value"],

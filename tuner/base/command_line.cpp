@@ -203,10 +203,6 @@ CLI::App& add_command(CLI::App& app, const std::string& name, const std::string&
     return *app.add_subcommand(name, help);
 }
 
-bool was_named(const CLI::App& command) {
-    return command.parsed();
-}
-
 CommandLine::CommandLine(const std::string& name, const std::string& description,
                          const std::string& version, const std::string& footer)
     : app_(std::make_shared<CLI::App>(description, name)) {
@@ -243,12 +239,17 @@ bool CommandLine::has(const std::string& option) const {
     return app_->count(option) > 0;
 }
 
-std::vector<std::string> CommandLine::given() const {
-    std::vector<std::string> names;
+std::optional<int> CommandLine::run_named(const std::vector<Subcommand>& subcommands) const {
+    const auto named =
+        std::ranges::find_if(subcommands, [](const Subcommand& one) { return one.app->parsed(); });
+    if (named == subcommands.end()) return std::nullopt;
     for (const CLI::Option* option : app_->get_options()) {
-        if (option->count() > 0) names.push_back(option->get_name());
+        if (option->count() == 0) continue; // the subcommand would pass over it in silence
+        throw BadInput(option->get_name() +
+                       " stands before the command: its options stand behind it, see " +
+                       app_->get_name() + " COMMAND --help");
     }
-    return names;
+    return named->run();
 }
 
 int run_command(const char* name, const std::function<int()>& command) {

@@ -53,27 +53,6 @@ void mark_as_expert(CLI::App& app, std::initializer_list<const char*> names);
 
 /// A subcommand.
 CLI::App& add_command(CLI::App& app, const std::string& name, const std::string& help);
-bool was_named(const CLI::App& command); ///< in the command line
-
-/// A program's command line.
-class CommandLine {
-  public:
-    /// `version`: the text of --version; `footer`: below the options of --help.
-    CommandLine(const std::string& name, const std::string& description, const std::string& version,
-                const std::string& footer);
-    CLI::App& app() { return *app_; }
-
-    /// Reads it. False where it only asked for help or the version, which is printed then. Throws
-    /// BadInput for words that it does not understand.
-    bool parse(int argc, char** argv);
-    /// Whether the option was given.
-    bool has(const std::string& option) const;
-    /// The options that were given to the program itself, not to a subcommand of it: "--rounds".
-    std::vector<std::string> given() const;
-
-  private:
-    std::shared_ptr<CLI::App> app_; ///< shared: its deleter needs no definition of CLI::App here
-};
 
 /// A subcommand, and the function that runs once its options are read. `run` may return the
 /// program's exit code; else that is kDone.
@@ -88,6 +67,27 @@ struct Subcommand {
 
     CLI::App* app;
     std::function<int()> run;
+};
+
+/// A program's command line.
+class CommandLine {
+  public:
+    /// `version`: the text of --version; `footer`: below the options of --help.
+    CommandLine(const std::string& name, const std::string& description, const std::string& version,
+                const std::string& footer);
+    CLI::App& app() { return *app_; }
+
+    /// Reads it. False where it only asked for help or the version, which is printed then. Throws
+    /// BadInput for words that it does not understand.
+    bool parse(int argc, char** argv);
+    /// Whether the option was given.
+    bool has(const std::string& option) const;
+    /// Runs the one of its subcommands that was named, and returns the exit code; empty where none
+    /// was. Throws BadInput where an option stands before it.
+    std::optional<int> run_named(const std::vector<Subcommand>& subcommands) const;
+
+  private:
+    std::shared_ptr<CLI::App> app_; ///< shared: its deleter needs no definition of CLI::App here
 };
 
 /// Runs a command. Exceptions and interrupts become one line on stderr and its exit code (see

@@ -181,18 +181,11 @@ int run(int argc, char** argv) {
         "Exit codes: 0 done; 1 failed while running, or a cell is under --check; 2 bad "
         "arguments or bad input; 130 interrupted.");
     add_options(line.app(), options);
-    const Subcommand commands[] = {add_locality_command(line.app()),
-                                   add_messages_command(line.app()), add_cache_command(line.app())};
+    const std::vector<Subcommand> commands = {add_locality_command(line.app()),
+                                              add_messages_command(line.app()),
+                                              add_cache_command(line.app())};
     if (!line.parse(argc, argv)) return kDone;
-    for (const Subcommand& command : commands) {
-        if (!was_named(*command.app)) continue;
-        // options of the tables that stand before a subcommand would be passed over in silence
-        if (const auto given = line.given(); !given.empty()) {
-            throw BadInput(given.front() + " stands before the command: its options stand behind "
-                                           "it, see asterope-bench COMMAND --help");
-        }
-        return command.run();
-    }
+    if (const auto code = line.run_named(commands)) return *code;
     resolve_operation(options);
     if (contains(options.peers.peers, "list")) {
         std::fputs(list_peers().c_str(), stdout);

@@ -101,7 +101,7 @@ std::string why_timing_does_not_tell(const std::vector<Part>& parts) {
     for (const Part& part : parts) {
         if (part.state != PartState::decides) continue;
         if (part.name.starts_with("cpu.") || part.name.starts_with("caches.")) {
-            return "for another processor other copies";
+            return "for another processor or other caches other copies";
         }
         if (part.name.ends_with(kHugePages))
             why = "for another mode of huge pages other page stages";
@@ -233,8 +233,8 @@ Subcommand add_check(CLI::App& app) {
         "a profile that is provisional, as too much disturbed its search, counts as stale, too");
     add_option(command, "--measure", &request->measure,
                "also time its copies again, beside libc and their runners-up (20 s at "
-               "most). The last line then decides, unless the processor or the mode of huge pages "
-               "is another, or too little could be timed",
+               "most). The last line then decides, unless the processor, its caches or the mode of "
+               "huge pages differ, or too little could be timed",
                "", {.excludes = {"--settled"}});
     add_option(
         command, "--json", &request->json,

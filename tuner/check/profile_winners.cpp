@@ -110,13 +110,12 @@ ProfileWinners winners_of(const Profile& profile, const HasFeature& has, bool se
             ordered.push_back(pipelines[index]);
         }
         if (const Choice* small = profile.first(ChoiceKind::small, facts.operation)) {
-            if (search.distribution == "fleet") {
+            if (facts.operation != Operation::copy || search.distribution == "fleet") {
                 const auto place = std::min<std::ptrdiff_t>(2, std::ssize(ordered));
                 ordered.insert(ordered.begin() + place, small_winner(*small, pipelines, has));
             } else {
-                std::string& left_out = winners.small_left_out;
-                left_out += (left_out.empty() ? "the " : ", the ") + std::string(facts.small) +
-                            " were tuned for calls of another distribution";
+                winners.small_left_out =
+                    "the small copies were tuned for calls of another distribution";
             }
         }
         for (std::size_t turn = 0; turn < ordered.size(); ++turn) {

@@ -28,8 +28,8 @@ struct ProfileWinners {
     /// copies come after the first two. Where memset was tuned, too, its winners take turns with
     /// those of the copies.
     std::vector<ProfileWinner> all;
-    /// Why the small copies or sets are left out, for the user. Empty where they are not, and where
-    /// the profile has no such copies.
+    /// Why the small copies are left out, for the user. Empty where they are not, and where the
+    /// profile has none.
     std::string small_left_out;
     /// Of sensing copies, which are handed their addresses.
     std::vector<std::unique_ptr<asterope_sensing>> arguments;
@@ -42,8 +42,8 @@ struct ProfileWinners {
 ProfileWinners winners_of(const Profile& profile, const HasFeature& has, bool senses);
 
 /// Pins this process to `cpu` (negative: the last one allowed). Times as many of the winners as
-/// fit in some 15 seconds, and prints a row for each and the rule. The verdict is closing_of()'s.
-/// Throws BadInput for a CPU that is not allowed, Failure, Interrupted.
+/// are begun in 16 seconds, in 20 at most, and prints a row for each and the rule. The verdict is
+/// closing_of()'s. Throws BadInput for a CPU that is not allowed, Failure, Interrupted.
 Retimed time_winners_again(const ProfileWinners& winners, const Machine& machine, int cpu);
 
 } // namespace asterope

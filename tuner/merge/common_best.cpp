@@ -63,10 +63,6 @@ LeftOut left_out_of(const std::vector<MergeSource>& sources, Operation operation
     for (const MergeSource& source : sources) {
         const Profile& profile = source.profile;
         for (const std::size_t size : profile.sizes(operation)) sizes.insert(size);
-        if (const auto own = profile.left_out.find(operation); own != profile.left_out.end()) {
-            sizes.insert(own->second.sizes.begin(), own->second.sizes.end());
-            steps.insert(own->second.steps.begin(), own->second.steps.end());
-        }
         for (std::size_t i = 0; i < kChoiceKinds.size(); ++i) {
             const auto kind = static_cast<ChoiceKind>(i);
             const bool lost = profile.first(kind, operation) && !found.has(kind);

@@ -39,7 +39,7 @@ class CommonSearch {
                 winners.push_back(one.results[i].winner());
             }
             const auto holds = [&](Entrant lower, Entrant upper, std::size_t size) {
-                return size <= boundary(i, lower, upper, sizes, winners);
+                return size <= boundary(i, lower, upper, size, sizes);
             };
             facts.intervals.push_back(
                 find_intervals(sizes, winners, run_.plan.rigor.boundary_ratio, holds));
@@ -151,21 +151,19 @@ class CommonSearch {
         common_.facts.found.push_back(std::move(found));
     }
 
-    /// The size up to which `lower` holds against `upper`.
-    std::size_t boundary(std::size_t objective, Entrant lower, Entrant upper,
-                         const std::vector<std::size_t>& sizes,
-                         const std::vector<Entrant>& winners) const {
+    /// The size up to which `lower` holds against `upper`, between the two of the `sizes` around
+    /// `size`. They may change places between other sizes, too.
+    std::size_t boundary(std::size_t objective, Entrant lower, Entrant upper, std::size_t size,
+                         const std::vector<std::size_t>& sizes) const {
+        const auto next = std::ranges::upper_bound(sizes, size);
         std::vector<std::size_t> found;
-        for (std::size_t i = 0; i + 1 < sizes.size(); ++i) {
-            if (winners[i] != lower || winners[i + 1] != upper) continue;
-            for (std::size_t machine = 0; machine < sources_.size(); ++machine) {
-                const Choice* below = own_choice(machine, objective, sizes[i]);
-                const Choice* above = own_choice(machine, objective, sizes[i + 1]);
-                if (below && above && below->up_to == above->above &&
-                    below->pipeline().name() == name_of(lower) &&
-                    above->pipeline().name() == name_of(upper)) {
-                    found.push_back(below->up_to);
-                }
+        for (std::size_t machine = 0; machine < sources_.size(); ++machine) {
+            const Choice* below = own_choice(machine, objective, *(next - 1));
+            const Choice* above = own_choice(machine, objective, *next);
+            if (below && above && below->up_to == above->above &&
+                below->pipeline().name() == name_of(lower) &&
+                above->pipeline().name() == name_of(upper)) {
+                found.push_back(below->up_to);
             }
         }
         std::ranges::sort(found);

@@ -123,10 +123,8 @@ void require_alike(const std::vector<MergeSource>& sources) {
             if (other == b.search.weights.end() || other->second == weights) continue;
             throw refuse("they were tuned with different weights of the workloads");
         }
-        // empty if the search was cut short
-        if (!a.search.distribution.empty() && !b.search.distribution.empty()) {
-            require("--recording", a.search.distribution, b.search.distribution);
-        }
+        require("--recording", a.search.distribution, b.search.distribution);
+        require("--interleave", a.search.is_interleaved(), b.search.is_interleaved());
         for (std::size_t j = 0; j < i; ++j) {
             if (sources[j].content() == one.content()) {
                 throw BadInput("cannot merge " + sources[j].path + " and " + one.path +
@@ -139,6 +137,7 @@ void require_alike(const std::vector<MergeSource>& sources) {
 SearchFacts merged_search(const std::vector<MergeSource>& sources) {
     constexpr std::size_t kMostWarnings = 100; // as the schema has it
     SearchFacts all = sources.front().profile.search;
+    all.references.clear(); // their copies are left out
     for (std::size_t i = 1; i < sources.size(); ++i) {
         const SearchFacts& one = sources[i].profile.search;
         keep_equal(all.space, one.space);
@@ -161,7 +160,6 @@ SearchFacts merged_search(const std::vector<MergeSource>& sources) {
         // Each machine's warnings have their own figures, and a profile holds so many warnings.
         if (all.warnings.size() > kMostWarnings) all.warnings.resize(kMostWarnings);
         all.extended_candidates = std::max(all.extended_candidates, one.extended_candidates);
-        all.budget_seconds = std::max(all.budget_seconds, one.budget_seconds);
         for (const auto& [step, seconds] : one.phases) {
             double& sum = entry_in(all.phases, step);
             sum = rounded(sum + seconds);

@@ -24,8 +24,8 @@ MergeSource read_merge_source(const std::string& path);
 
 /// Throws BadInput where two sources are of different types of machines, come from different
 /// versions or objectives, or are one and the same search. Machines differ in type if a profile of
-/// the one is stale on the other, with two exceptions. Memory sizes may differ by a sixteenth, and
-/// modules altogether.
+/// the one is stale on the other. But memory sizes may differ by a sixteenth, and modules and the
+/// mode of huge pages altogether.
 void require_alike(const std::vector<MergeSource>& sources);
 
 /// The facts about the search as a whole. It has the first source's "search" object, where the

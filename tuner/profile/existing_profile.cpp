@@ -70,7 +70,7 @@ bool same_purpose(const SearchFacts& search, const SearchOptions& options) {
         search.distribution.empty() || search.distribution == profile_name(options.distribution);
     return same_small && same_weights(search.weights, options.weights) &&
            search.source_map == profile_name(options.source_map) &&
-           search.memory_nodes.starts_with("interleaved") == options.interleave &&
+           search.is_interleaved() == options.interleave &&
            set_of(search.without) == set_of(options.without);
 }
 

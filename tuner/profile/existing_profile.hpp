@@ -12,8 +12,9 @@ namespace asterope {
 /// machine ("machine" of profiles) must not replace without --fresh.
 ///
 /// Such a profile is of the same machine and for the same purpose: workload and weights, small
-/// copies, distribution, mapped source, features left out. It is complete and not provisional. It
-/// is at least as good in each respect - rigor, sizes, space, sensing, threads - but better in one.
+/// copies, distribution, mapped source, interleaved buffers, features left out. It is complete and
+/// not provisional. It is at least as good in each respect, but better in one: rigor, sizes,
+/// functions, space, sensing, threads.
 /// The same search again replaces it, then: it is newer. With `may_end_early`, a time budget, the
 /// search may come out incomplete, so it counts as less.
 ///

@@ -27,8 +27,7 @@ inline constexpr int kProfileVersion = 2;
 /// The searches that a run did not reach, because its time was up.
 struct LeftOut {
     std::vector<std::size_t> sizes; ///< bytes, without a winner of their own
-    /// Of: boundaries, small copies, overlapping buffers, aliasing buffers, sensing, threads, exam.
-    std::set<Step> steps;
+    std::set<Step> steps;           ///< those that the schema names
 
     bool empty() const { return sizes.empty() && steps.empty(); }
     bool operator==(const LeftOut&) const = default;
@@ -41,17 +40,16 @@ struct RunStart {
     std::string memory_nodes; ///< where buffers lay, of several NUMA nodes, or ""
     std::string no_sensing;   ///< why this CPU's counter serves no copies that sense, or ""
     std::vector<std::string> warnings;
+
+    bool is_interleaved() const { return memory_nodes.starts_with("interleaved"); }
 };
 
 /// Those that its log has at the end.
 struct RunEnd {
     std::string finished;
     double seconds = 0;
-    /// The seconds of each phase, in the order of the run: building, verifying, calibrating,
-    /// screening, run-off, sensing, boundaries, small copies, overlapping buffers, aliasing
-    /// buffers, threads.
-    TimeAccount phases;
-    int resumed = 0; ///< how many times the run went on from its log
+    TimeAccount phases; ///< the seconds of each, in the order in which they began
+    int resumed = 0;    ///< how many times the run went on from its log
 };
 
 /// How the winners were found.

@@ -16,9 +16,9 @@ std::string headline(const Profile& profile, Operation operation);
 
 /// One row a pipeline: up to which size it is used, and libc's time over its own, as the head
 /// comment of the routine has it. Then the most GB/s that it reached, and its description in words.
-/// The meaning of the columns follows. Neighbours that read the same share a row; where that leaves
-/// more than a dozen, the words tell less. A copy that senses has a row for cached data and one for
-/// uncached data.
+/// The meaning of the columns follows. Neighbours that read the same share a row. Where that leaves
+/// more than kMostRows lines, the words tell less. A copy that senses has a row for each of its
+/// pipelines.
 std::string routine_rows(const Profile& profile, Operation operation);
 
 /// Sentences: how fast the routine is beside libc on average, at best and at worst; its small

@@ -36,7 +36,7 @@ void add_places(CLI::App& app, Options& options) {
     add_option(
         app, "--fresh", &options.request.fresh,
         "ignore the profile that is there, and replace it even if it came of a more rigorous "
-        "search; without this, its choices stand unless they are clearly beaten");
+        "search; without this, an equal or better search's choices stand unless clearly beaten");
 }
 
 void add_aims(CLI::App& app, TuningRequest& request) {
@@ -52,9 +52,9 @@ void add_aims(CLI::App& app, TuningRequest& request) {
                {.shows_default = true, .not_empty = true});
     add_option(
         app, "--sizes", &request.sizes,
-        "transfer sizes, from 128 up, K, M, G for powers of 1024 (default: powers of "
-        "two to 128K, every second one to 32M, 64M, and around each cache's size; exhaustive: "
-        "powers of two to 64M, 256M, too; quick: every second one to 32M)",
+        "transfer sizes, from 128 up, K, M, G for powers of 1024 (default: powers of two to "
+        "128K, every second one to 32M, 64M, and around each cache's size; exhaustive: powers of "
+        "two to 64M, 256M, too; quick: every second one to 32M, or to 8M beside a large cache)",
         "LIST", {.not_empty = true});
     add_option(app, "--space", &request.options.space,
                "parameter space: paper, or extended by transfer block, page interleaving, "
@@ -87,7 +87,7 @@ void add_course(CLI::App& app, Options& options) {
     TuningRequest& request = options.request;
     add_option(app, "--log", &request.log,
                "write every sample there, one JSON object a line, and keep it (default: to "
-               "PROFILE.trials, and remove it once the profile is written)",
+               "PROFILE.trials, and remove it once the search is complete)",
                "FILE", {.not_empty = true});
     add_option(app, "--resume", &request.resume,
                "go on with the log of a run that was cut short; all options as in that run");
@@ -105,7 +105,7 @@ void add_course(CLI::App& app, Options& options) {
 
 void add_output(CLI::App& app, Options& options) {
     add_option(app, "--verbose", &options.request.verbose,
-               "count the candidates by axis, print every table, not only the routine's rows, and "
+               "count the candidates by axis, print every kind's table instead of the rows, and "
                "say where the time went");
     add_option(app, "--no-generate", &options.request.no_generate, "stop after the profile");
     add_option(
@@ -155,7 +155,7 @@ Subcommand add_replay(CLI::App& app) {
     add_option(command, "LOG", log.get(), "the log", "", {.required = true});
     add_option(command, "-o,--output", &request->output, "where the profile goes", "FILE",
                {.required = true, .not_empty = true});
-    add_option(command, "--verbose", &request->verbose, "print every table");
+    add_option(command, "--verbose", &request->verbose, "print every kind's table, not the rows");
     add_option(command, "--quiet", &request->quiet, "print errors only");
     add_option(command, "--no-generate", &request->no_generate, "stop after the profile");
     return {command, [log, request] { replay_run(*log, *request); }};

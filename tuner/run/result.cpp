@@ -35,7 +35,9 @@ std::array<std::string, kOperations.size()> hashes_of(const Searches& searches) 
 
 void add_findings(Profile& profile, const OperationSearch& search) {
     const Findings& found = search.findings;
-    if (found.small) profile.search.distribution = profile_name(search.plan.statistics.name);
+    if (found.small && search.plan.operation == Operation::copy) { // sets are always the fleet's
+        profile.search.distribution = profile_name(search.plan.statistics.name);
+    }
     if (found.has(ChoiceKind::threads)) profile.search.threads = search.plan.threads;
     add_choices(profile, found, search.spaces);
 }

@@ -120,6 +120,23 @@ TEST_F(CommonBestOf, machines_that_agree_is_their_common_winner_boundaries_inclu
     }
 }
 
+TEST_F(CommonBestOf, machines_whose_winners_change_places_twice_has_a_boundary_for_each_place) {
+    TuningRequest request = made_up_request();
+    request.options.sensing = false;
+    request.options.of(Operation::copy).sizes = {2048, 8192, 32768, 131072};
+    const auto factor = [](const std::string& name, std::size_t size, Workload) {
+        const bool one = size < 3000 || (size >= 12000 && size < 50000);
+        return name == (one ? kOwn : kTheirs) ? 0.5 : 0.0;
+    };
+    const std::string one = search(factor, 1, request), two = search(factor, 2, request);
+    const Profile own = profile_of_log(read_sample_log(one), one);
+    const Profile merged = best({one, two}).profile;
+    const auto ours = merged.of(ChoiceKind::pipelines), theirs = own.of(ChoiceKind::pipelines);
+    ASSERT_EQ(ours.size(), 4u);
+    for (std::size_t i = 0; i < ours.size(); ++i) EXPECT_EQ(ours[i]->up_to, theirs[i]->up_to);
+    EXPECT_GT(ours[2]->up_to, 40000u);
+}
+
 TEST_F(CommonBestOf, the_same_inputs_in_any_order_is_the_same) {
     const std::string a = search(machine(kOwn), 1), b = search(machine(kTheirs), 2),
                       c = search(machine(kOwn), 3);
@@ -188,7 +205,11 @@ TEST_F(CommonBestOf, inputs_other_than_logs_of_separate_searches_for_the_same_ar
     EXPECT_TRUE(mentions(refusal({one, two, one}), "one and the same search"));
     EXPECT_TRUE(mentions(refusal({one}), "give two"));
     request.seed = 9;
-    EXPECT_EQ(refusal({one, search(machine(kOwn), 2, request)}), "accepted");
+    request.options.of(Operation::copy).references = {{"other", "0"}}; // whose copies are left out
+    const std::string three = search(machine(kOwn), 2, request);
+    EXPECT_TRUE(best({one, three}).profile.search.references.empty());
+    EXPECT_TRUE(best({two, three}).profile.search.references.empty());
+    request.options.of(Operation::copy).references.clear();
     for (const char* workload : {"hot", "hot=1,cold=2"}) {
         request.options.workload = workload;
         EXPECT_TRUE(mentions(refusal({one, search(machine(kOwn), 2, request)}), "workload"));
@@ -214,4 +235,7 @@ TEST_F(CommonBestOf, different_types_of_machines_is_refused_and_the_difference_n
         put("changed", header.dump() + rest);
         EXPECT_TRUE(mentions(refusal({one, (folder / "changed").string()}), said));
     }
+    header["memory_nodes"] = "interleaved over nodes 0 and 1";
+    put("changed", header.dump() + rest);
+    EXPECT_TRUE(mentions(refusal({one, (folder / "changed").string()}), "another --interleave"));
 }

@@ -82,6 +82,15 @@ TEST_F(WholeSearches, choose_as_before_and_so_do_their_replays) {
     }
 }
 
+TEST_F(WholeSearches, name_the_distribution_of_their_small_copies_where_there_are_sets_too) {
+    TuningRequest request = made_up_request();
+    request.options.operations = {Operation::copy, Operation::set};
+    request.options.distribution = "mine";
+    const std::string path = (folder / "log").string();
+    run_made_up_search(path, request, made_up_truth(best_somewhere));
+    EXPECT_EQ(profile_of_log(read_sample_log(path), path).search.distribution, "mine");
+}
+
 TEST_F(WholeSearches, end_with_the_budget_where_no_size_is_done) {
     const Truth spent = [](const std::string&, std::size_t, Workload) -> double {
         throw BudgetSpent();
