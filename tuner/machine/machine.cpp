@@ -174,9 +174,12 @@ std::size_t read_usable(const fs::path& root, const std::string& meminfo) {
         at_most(memory_left(folder, "memory.limit_in_bytes", "memory.usage_in_bytes",
                             "total_inactive_file"));
     }
-    rlimit resident; // ulimit -m, which Linux leaves to the programs to keep
-    if (usable && getrlimit(RLIMIT_RSS, &resident) == 0 && resident.rlim_cur != RLIM_INFINITY)
-        at_most(resident.rlim_cur);
+    // ulimit -m, which Linux leaves to the programs to keep, -v and -d
+    for (const auto resource : {RLIMIT_RSS, RLIMIT_AS, RLIMIT_DATA}) {
+        rlimit limit;
+        if (usable && getrlimit(resource, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
+            at_most(limit.rlim_cur);
+    }
     return static_cast<std::size_t>(usable.value_or(0));
 }
 
