@@ -35,7 +35,7 @@ def pytest_configure() -> None:
     need them."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
     most = resource.getrlimit(resource.RLIMIT_RSS)[1]
-    resource.setrlimit(resource.RLIMIT_RSS, (320 << 20, most))
+    resource.setrlimit(resource.RLIMIT_RSS, (400 << 20, most))
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

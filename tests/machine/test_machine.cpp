@@ -4,6 +4,7 @@
 #include <iterator>
 #include <sys/resource.h>
 #include <unistd.h>
+#include <utility>
 #ifdef __GLIBC__
 #include <gnu/libc-version.h>
 #endif
@@ -91,6 +92,27 @@ TEST_F(FakeRoot, CgroupsAndTheLimitOfResidentMemoryBoundTheUsableMemory) {
                 << one.what;
         }
     }
+}
+
+TEST_F(FakeRoot, TheLimitsOfAddressesAndDataBoundTheUsableMemory) {
+    constexpr std::size_t kMuch = std::size_t{1} << 53; // more than this test can take itself
+    put("proc/meminfo", "MemTotal: " + std::to_string(kMuch / 1024) + " kB\n");
+    rlimit resident;
+    getrlimit(RLIMIT_RSS, &resident);
+    resident.rlim_cur = resident.rlim_max;
+    setrlimit(RLIMIT_RSS, &resident);
+    const std::size_t without = read_machine(folder).usable_bytes;
+    ASSERT_GT(without, kMuch / 2);
+    for (const auto resource : {RLIMIT_AS, RLIMIT_DATA}) {
+        rlimit limit;
+        getrlimit(resource, &limit);
+        const rlim_t before = std::exchange(limit.rlim_cur, kMuch / 4);
+        ASSERT_EQ(setrlimit(resource, &limit), 0);
+        EXPECT_EQ(read_machine(folder).usable_bytes, kMuch / 4);
+        limit.rlim_cur = before;
+        ASSERT_EQ(setrlimit(resource, &limit), 0);
+    }
+    EXPECT_EQ(read_machine(folder).usable_bytes, without);
 }
 
 TEST_F(FakeRoot, CachesComeFromSysfsWithoutInstructionCachesAndGarbage) {

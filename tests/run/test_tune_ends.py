@@ -62,7 +62,7 @@ def limit(what: int, value: int) -> Callable[[], None]:
 
 
 FAULTS = {
-    "no memory for the buffers": ([], limit(resource.RLIMIT_AS, 100 << 20), "no memory"),
+    "no memory for the buffers": ([], limit(resource.RLIMIT_RSS, 2 << 20), "no memory for"),
     "a full disk": ([], limit(resource.RLIMIT_FSIZE, 1024), "profile.json"),
     "a full disk for the log": (["--log", "/dev/full"], None, "/dev/full"),
 }

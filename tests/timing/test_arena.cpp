@@ -75,11 +75,12 @@ TEST(ArenaBytes, go_by_the_last_cache_the_largest_copies_and_the_memory) {
         // eight of the largest copies, half as much, and room for the hot ones
         {64 * kMiB, kMuch, 32 * kMiB, 14 * 64 * kMiB, 14 * 64 * kMiB},
         {128, kMuch, kMiB, 256 * kMiB, kGiB},
-        // both sides stay within 3 GiB, and leave a third of a small memory
+        // both sides stay within 3 GiB, and leave half of a small memory, of which sources in
+        // pages of their own may take half
         {32 * kMiB, kGiB << 10, 480 * kMiB, kGiB, 3 * kGiB / 2},
         {400 * kMiB, kGiB << 10, 480 * kMiB, kGiB, 3 * kGiB / 2},
-        {32 * kMiB, 600 * kMiB, 480 * kMiB, 200 * kMiB, 200 * kMiB},
-        {128, 0, 480 * kMiB, 1, kGiB / 3}, // not even the memory is known
+        {32 * kMiB, 600 * kMiB, 480 * kMiB, 150 * kMiB, 150 * kMiB},
+        {128, 0, 480 * kMiB, 1, kGiB / 4}, // not even the memory is known
     };
     for (const auto& [largest, usable, cache, least, most] : cases) {
         const std::size_t bytes = arena_bytes(largest, machine(usable, cache));

@@ -1,4 +1,6 @@
 // Workloads: the data that is read after a copy, written before it, set, or touched first.
+#include <fstream>
+#include <pthread.h>
 #include <sys/mman.h>
 
 #include "timing/buffer_access.hpp"
@@ -178,6 +180,56 @@ TEST_P(SampleBuffers, of_fresh_copies_go_to_pages_that_nobody_has_touched) {
     stopwatch.set_calibration(GetParam(), Workload::fresh_hot, {5, 0});
     for (const Call& call : sample(Workload::fresh_hot, 3)) {
         EXPECT_LT(std::abs(call.source - calls.back().source), 4096) << "but for its place";
+    }
+}
+
+namespace {
+
+/// The bytes of this process's mappings.
+std::size_t mapped_bytes() {
+    std::size_t pages = 0;
+    std::ifstream("/proc/self/statm") >> pages;
+    return pages * page_size();
+}
+
+} // namespace
+
+// `ulimit -s` may allow little more.
+TEST(DepthOfSamples, stays_within_two_mebibytes_of_stack) {
+    const auto time_last = [](void*) -> void* {
+        const Arena arena(8 * kMiB);
+        Stopwatch stopwatch(arena, kMiB / 2);
+        for (const Workload workload : kOfOneSize) {
+            stopwatch.set_calibration(kMiB / 2, workload, {1, 0});
+            stopwatch.time({remember}, workload, kMiB / 2, 0);
+        }
+        return nullptr;
+    };
+    pthread_attr_t small;
+    pthread_attr_init(&small);
+    pthread_attr_setstacksize(&small, 2 * kMiB);
+    pthread_t thread;
+    ASSERT_EQ(pthread_create(&thread, &small, time_last, nullptr), 0);
+    pthread_join(thread, nullptr);
+    pthread_attr_destroy(&small);
+}
+
+// They add to what the arena takes, which leaves room for those of two kinds of pages.
+TEST(FreshSources, take_half_a_side_of_the_arena_for_each_kind_of_pages_and_none_for_sets) {
+    const Arena arena(32 * kMiB);
+    constexpr std::size_t kSize = 2 * kMiB;
+    for (const Operation operation : {Operation::copy, Operation::set}) {
+        Stopwatch stopwatch(arena, kSize, 64 * kMiB, {}, operation);
+        const std::size_t before = mapped_bytes();
+        for (const Workload workload : {Workload::fresh, Workload::fresh_hot, Workload::fresh_huge,
+                                        Workload::fresh_small, Workload::fresh_read}) {
+            stopwatch.set_calibration(kSize, workload, {3, 0});
+            calls_of(stopwatch, {.function = remember, .operation = operation}, workload, kSize, 0);
+        }
+        const std::size_t kinds = operation == Operation::copy ? 2 : 0;
+        const std::size_t taken = mapped_bytes() - before;
+        EXPECT_GE(taken, kinds * arena.bytes() / 2);
+        EXPECT_LE(taken, kinds * arena.bytes() / 2 + 2 * kMiB);
     }
 }
 

@@ -84,11 +84,11 @@ std::string read_libc(const std::string& interpreter) {
 }
 
 std::map<std::string, Tunable> parse_tunables(const std::string& listing) {
-    constexpr std::string_view kGroup = "glibc.cpu.";
     std::map<std::string, Tunable> tunables;
     for (const std::string& line : lines_of(listing)) {
-        if (!line.starts_with(kGroup)) continue;
-        const std::string name = line.substr(kGroup.size(), line.find(':') - kGroup.size());
+        if (!line.starts_with(kTunableGroup)) continue;
+        const std::string name =
+            line.substr(kTunableGroup.size(), line.find(':') - kTunableGroup.size());
         const auto value = hex_number(behind(line, ": "));
         const auto least = hex_number(behind(line, "(min: "));
         const auto most = hex_number(behind(line, ", max: "));

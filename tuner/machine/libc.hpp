@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace asterope {
@@ -15,8 +16,11 @@ std::string program_interpreter();
 /// "glibc 2.36", "musl" or "unknown".
 std::string read_libc(const std::string& interpreter);
 
-/// The tunables of memcpy on x86, without "glibc.cpu." before them. The last one may be missing.
-/// Memset's, which glibc 2.41 and later have, is among them.
+/// What stands before the names of the tunables.
+inline constexpr std::string_view kTunableGroup = "glibc.cpu.";
+
+/// The tunables of memcpy on x86. Old glibcs lack the stop of rep movsb, and memset's threshold,
+/// which glibc 2.41 and later have.
 inline constexpr const char* kNonTemporalThreshold = "x86_non_temporal_threshold";
 inline constexpr const char* kRepMovsbThreshold = "x86_rep_movsb_threshold";
 inline constexpr const char* kRepMovsbStopThreshold = "x86_rep_movsb_stop_threshold";

@@ -174,9 +174,12 @@ std::size_t read_usable(const fs::path& root, const std::string& meminfo) {
         at_most(memory_left(folder, "memory.limit_in_bytes", "memory.usage_in_bytes",
                             "total_inactive_file"));
     }
-    rlimit resident; // ulimit -m, which Linux leaves to the programs to keep
-    if (usable && getrlimit(RLIMIT_RSS, &resident) == 0 && resident.rlim_cur != RLIM_INFINITY)
-        at_most(resident.rlim_cur);
+    // ulimit -m, which Linux leaves to the programs to keep, -v and -d
+    for (const auto resource : {RLIMIT_RSS, RLIMIT_AS, RLIMIT_DATA}) {
+        rlimit limit;
+        if (usable && getrlimit(resource, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
+            at_most(limit.rlim_cur);
+    }
     return static_cast<std::size_t>(usable.value_or(0));
 }
 
@@ -299,7 +302,8 @@ std::vector<std::string> measurement_warnings(const Machine& machine, const fs::
                          "(cpupower frequency-set -g performance) while tuning."));
     if (const auto percent = cpu_quota_percent(root))
         warnings.push_back("A CPU quota of " + std::to_string(*percent) +
-                           " percent of one CPU can stop this process in the middle of a sample: "
+                           " percent of one CPU, for all processes of a cgroup together, can stop "
+                           "this one in the middle of a sample: "
                            "lift it (cpu.max or cpu.cfs_quota_us of its cgroup) while tuning.");
     std::error_code ignored;
     if (machine.cpu.hybrid || (fs::exists(root / "sys/devices/cpu_core", ignored) &&

@@ -22,7 +22,7 @@ struct Machine {
     int cpus = 0;              ///< Logical CPUs online, even those that this process may not use.
     std::size_t memory_bytes = 0;
     /// The memory that the buffers may take. It is the least of the available memory, of the rest
-    /// that the cgroups of this process allow, and of its limit of resident memory (ulimit -m).
+    /// that the cgroups of this process allow, and of its own limits (ulimit -m, -v, -d).
     std::size_t usable_bytes = 0;
     MemoryModules memory;
     std::size_t page_bytes = 0;

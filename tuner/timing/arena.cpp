@@ -55,9 +55,10 @@ void Arena::touch() const {
 
 namespace {
 
-/// The most bytes that a side may take.
+/// The most bytes that a side may take. The sources in pages of their own (SourcePages) take half
+/// of that at most, for each of two kinds of pages. So a quarter of the memory stays free.
 std::size_t most_bytes(const Machine& machine) {
-    return std::min(1280 * kMiB, usable_memory(machine) / 3);
+    return std::min(1280 * kMiB, usable_memory(machine) / 4);
 }
 
 } // namespace

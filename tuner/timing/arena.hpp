@@ -45,14 +45,14 @@ class Arena {
     char* destination_;
 };
 
-/// Whether a side of the arena holds four copies of `size` bytes, so that each finds the caches
-/// full of the others.
+/// Whether a side of the arena may be four times as large as `size`. Where it is no larger, cold
+/// copies of this size have one slot: a cache that holds both its sides still has them.
 bool has_room_for(std::size_t size, const Machine& machine);
 
 /// The bytes of each side of the arena: the hot buffers of `largest_size`, and cold room. Cold room
 /// is four times the last cache level, and at least eight of the largest copies and 256 MiB. So a
 /// line is evicted long before it comes round again. Walks get half as much again (see Buffers). A
-/// side takes at most 1.25 GiB, or a third of usable_memory() where that is less. Throws Failure
+/// side takes at most 1.25 GiB, or a quarter of usable_memory() where that is less. Throws Failure
 /// where three of the largest copies and 1 MiB do not fit.
 std::size_t arena_bytes(std::size_t largest_size, const Machine& machine);
 

@@ -9,8 +9,8 @@
 namespace asterope {
 
 /// Checks a copy and returns its fault, or "" where it copies right. Faults read "wrong byte 3 of
-/// 129 (source +1, destination +63)" or "died: Segmentation fault" or "still runs after 20 s". The
-/// fault of a set reads "wrong byte 3 of 129 (value 85, destination +63)".
+/// 129 (source +1, destination +63)" or "died: Segmentation fault" or "still runs after 20 s of
+/// checking". The fault of a set reads "wrong byte 3 of 129 (value 85, destination +63)".
 ///
 /// A child process does all of it. It calls `find` as well, which looks for the copy: loading a
 /// library runs its code. `find` may return nullptr after it has set `reason`. `moves`: overlapping

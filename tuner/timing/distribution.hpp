@@ -12,10 +12,10 @@
 
 namespace asterope {
 
-/// Values with their probabilities, to be drawn from.
+/// Values with their weights, to be drawn from.
 class Distribution {
   public:
-    /// Value and probability; the latter add up to about 1.
+    /// Value and weight. The weights need not add up to 1.
     using Pairs = std::vector<std::pair<std::size_t, double>>;
     explicit Distribution(Pairs pairs);
     std::size_t draw(std::mt19937_64& random) const;

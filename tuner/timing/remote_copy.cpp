@@ -47,7 +47,6 @@ namespace {
 
 constexpr const char* kServe = "--serve-trials";
 constexpr const char* kVariable = "GLIBC_TUNABLES";
-constexpr std::string_view kGroup = "glibc.cpu.";
 
 template <class Message> bool send_message(int socket, const Message& message) {
     return send(socket, &message, sizeof message, MSG_NOSIGNAL) == sizeof message;
@@ -100,10 +99,11 @@ LibcThresholds parse_thresholds(std::string_view text) {
     LibcThresholds thresholds;
     for (const std::string_view one : split(text, ':')) {
         const std::size_t sign = one.find('=');
-        if (sign == std::string_view::npos || one.substr(0, kGroup.size()) != kGroup) continue;
+        if (sign == std::string_view::npos || !one.starts_with(kTunableGroup)) continue;
         std::size_t value = 0;
         std::from_chars(one.data() + sign + 1, one.data() + one.size(), value);
-        thresholds[std::string(one.substr(kGroup.size(), sign - kGroup.size()))] = value;
+        thresholds[std::string(one.substr(kTunableGroup.size(), sign - kTunableGroup.size()))] =
+            value;
     }
     return thresholds;
 }
@@ -126,7 +126,7 @@ LibcThresholds parse_thresholds(std::string_view text) {
 
 std::string tunables_text(const LibcThresholds& thresholds) {
     const auto text = [](const auto& one) {
-        return std::string(kGroup) + one.first + '=' + std::to_string(one.second);
+        return std::string(kTunableGroup) + one.first + '=' + std::to_string(one.second);
     };
     return joined(thresholds, text, ":");
 }
@@ -136,7 +136,7 @@ std::string tunables_variable(const LibcThresholds& thresholds) {
     std::vector<std::string> all;
     for (const std::string_view one : split(here ? here : "", ':')) {
         const bool ours = std::ranges::any_of(thresholds, [&](const auto& pair) {
-            return one.substr(0, one.find('=')) == std::string(kGroup) + pair.first;
+            return one.substr(0, one.find('=')) == std::string(kTunableGroup) + pair.first;
         });
         if (!ours && !one.empty()) all.emplace_back(one);
     }

@@ -86,7 +86,7 @@ class Stopwatch {
     void set_calibration(std::size_t size, Workload workload, const Calibration& calibration);
 
     /// Prepares the calls of small copies, which the first sample would do otherwise. Returns false
-    /// where no size fits in the working set: there is nothing to time.
+    /// where there is nothing to time.
     bool prepare(Workload workload);
 
     const Buffers& buffers() const { return buffers_; }

@@ -99,7 +99,7 @@ SlotPair& Buffers::slots(std::size_t size) {
 
 const char* Buffers::source_in_pages(std::size_t size, const WorkloadFacts& facts) {
     const PageAdvice advice = advice_of(facts);
-    // Enough to evict the copies before. Memory may be taken for half a side of the arena more.
+    // Enough to evict the copies before. The arena leaves memory for half a side of it more.
     const std::size_t bytes =
         std::min(std::max(4 * cache_bytes, largest_size + 4 * page_size()), arena.bytes() / 2);
     const std::size_t needed = size + 3 * page_size();

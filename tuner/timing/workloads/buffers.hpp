@@ -43,7 +43,8 @@ struct Walk {
     std::size_t begin, end, next, stride; ///< all in bytes
 };
 
-/// Calls before a walk is timed: a prefetcher knows the stride after five.
+/// Calls before a walk is timed, but not one of producers: a prefetcher knows the stride after
+/// five.
 inline constexpr std::size_t kLeadIn = 6;
 
 /// Bytes from the beginning of one block of a walk to that of the next. The next one begins behind
@@ -91,7 +92,8 @@ struct Buffers {
     SlotPair& slots(std::size_t size);
 
     /// Where an uncached source of `size` bytes begins, in pages of the workload's kind. Pages are
-    /// the arena's where they are to be huge, or where memory is too short for others.
+    /// the arena's where they are to be huge, where memory is too short for others, or where the
+    /// source is mapped.
     const char* source_in_pages(std::size_t size, const WorkloadFacts& facts);
 
     /// Returns `time(walk)`, of a walk in steps of `stride` bytes. It begins at the page behind the

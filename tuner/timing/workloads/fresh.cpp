@@ -36,9 +36,13 @@ double time_fresh(Buffers& buffers, const WorkloadFacts& facts, const SampleTask
     }
     const SecondArgument second(task.copy);
     std::uint64_t elapsed = 0, sum = 0;
-    const char* source = buffers.source_in_pages(size, facts);
+    const auto next_source = [&] { // sets have none: it would take memory for nothing
+        return facts_of(task.copy.operation).reads ? buffers.source_in_pages(size, facts)
+                                                   : buffers.arena.source();
+    };
+    const char* source = next_source();
     for (std::size_t done = 0; done < calls; ++done) {
-        if (!facts.source_cached && done > 0) source = buffers.source_in_pages(size, facts);
+        if (!facts.source_cached && done > 0) source = next_source();
         // Half of the sources begin where malloc's blocks do, the others anywhere in their page.
         const std::uint64_t turn = task.round + done;
         const std::size_t past =

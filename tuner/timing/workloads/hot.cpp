@@ -121,7 +121,7 @@ double time_hot(Buffers& buffers, const WorkloadFacts& facts, const SampleTask& 
         if (hot.fresh) sum += run(1); // the page faults, which the next calls are not judged by
         const std::size_t untimed = std::max(hot.warm_up, calls / 8);
         const std::uint64_t start = ticks();
-        sum = run(untimed);
+        sum += run(untimed);
         const double seconds = seconds_between(start, ticks()) / static_cast<double>(untimed);
         const double libc_seconds = task.calibration.seconds;
         if (libc_seconds > 0 && seconds > kHopeless * libc_seconds)

@@ -100,7 +100,7 @@ CallSequence& sequence_of(Buffers& buffers, const WorkloadFacts& facts) {
 /// AMX).
 void meet_pages(const Arena& arena) {
     constexpr std::size_t kOfALine = std::size_t{32} << 10;
-    constexpr std::size_t kStep = 50021; // a prime: it comes to each stretch once
+    constexpr std::size_t kStep = 50021; // a prime: each pass comes to all stretches
     const std::size_t stretches = std::min(arena.bytes(), arena.source_bytes()) / kOfALine;
     std::uint64_t sum = 0;
     for (std::size_t i = 0, at = 0; i < 2 * stretches; ++i, at = (at + kStep) % stretches) {

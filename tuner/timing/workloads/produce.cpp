@@ -2,7 +2,7 @@
 // that stays cached as far as it fits. Then the copies of the group are timed, to slots as cold
 // ones.
 //
-// From 16 KiB up a group is one call. Below, it is as many calls as keep their sources in the first
+// Above 8 KiB a group is one call. Below, it is as many calls as keep their sources in the first
 // cache. The clock is read twice a group. That costs tens of nanoseconds, as much as a copy of 128
 // bytes.
 //
