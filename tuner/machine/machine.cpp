@@ -302,8 +302,7 @@ std::vector<std::string> measurement_warnings(const Machine& machine, const fs::
                          "(cpupower frequency-set -g performance) while tuning."));
     if (const auto percent = cpu_quota_percent(root))
         warnings.push_back("A CPU quota of " + std::to_string(*percent) +
-                           " percent of one CPU, for all processes of a cgroup together, can stop "
-                           "this one in the middle of a sample: "
+                           " percent of one CPU for its cgroup can stop this process in a sample: "
                            "lift it (cpu.max or cpu.cfs_quota_us of its cgroup) while tuning.");
     std::error_code ignored;
     if (machine.cpu.hybrid || (fs::exists(root / "sys/devices/cpu_core", ignored) &&

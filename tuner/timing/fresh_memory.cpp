@@ -25,8 +25,7 @@ FreshMemory::FreshMemory(std::size_t bytes, Owner owner, PageAdvice advice) : by
     void* mapping = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, kind | MAP_ANONYMOUS, -1, 0);
     if (mapping == MAP_FAILED) {
         throw Failure("no memory for the buffers (" + std::to_string(bytes >> 20) +
-                      " MiB): free some, raise the limits (ulimit -v, -d), or name smaller "
-                      "--sizes");
+                      " MiB): free some, raise ulimit -v and -d, or name smaller --sizes");
     }
     begin_ = static_cast<char*>(mapping);
     if (advice == PageAdvice::none) return;

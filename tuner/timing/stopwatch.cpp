@@ -20,10 +20,9 @@ const WorkloadTimer& timer_of(Workload workload) {
     return *kTimers[static_cast<std::size_t>(workload)];
 }
 
-/// Takes a sample deeper in the stack, at another depth than the workloads before and behind it.
-/// Routines remember what call sites do, by return address and by stack in steps of 64 KiB. All
-/// workloads call from few places in this code, though a program mostly has one of them. There are
-/// 16 depths: a stack may be limited to little more than the 1 MiB of the deepest.
+/// Takes a sample deeper in the stack, for each of 16 workloads at another depth. (`ulimit -s` may
+/// be 2 MiB.) Routines remember what call sites do, by return address and by stack in steps of
+/// 64 KiB. All workloads call from few places in this code; a program mostly has one of them.
 [[gnu::noinline]] double take_sample(Buffers& buffers, Workload workload, const SampleTask& task) {
     const std::size_t bytes = (static_cast<std::size_t>(workload) % 16 + 1) << 16;
     volatile char* const own = static_cast<volatile char*>(__builtin_alloca(bytes));

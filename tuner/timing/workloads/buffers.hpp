@@ -43,8 +43,7 @@ struct Walk {
     std::size_t begin, end, next, stride; ///< all in bytes
 };
 
-/// Calls before a walk is timed, but not one of producers: a prefetcher knows the stride after
-/// five.
+/// Calls before a walk is timed, except producers': a prefetcher knows the stride after five.
 inline constexpr std::size_t kLeadIn = 6;
 
 /// Bytes from the beginning of one block of a walk to that of the next. The next one begins behind

@@ -42,8 +42,7 @@ inline const std::vector<std::size_t> kOverlapSizes = {1 << 10,  4 << 10,   16 <
 /// Seconds a call of one sample of moves between buffers that overlap so. Every sample uses the
 /// same few cached lines again, at varying misalignments; samples of one `round` use the same
 /// places. The buffers lie in the tail of the arena's destination, as hot ones do, even if the
-/// source is mapped from elsewhere. The arena must have room for the size, the shift, two pages and
-/// a line.
+/// source is mapped from elsewhere. The arena must have room for size, shift, two pages and a line.
 double time_overlap(const Arena& arena, CopyFunction move, const Overlap& overlap,
                     std::uint64_t round);
 
