@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -21,7 +22,7 @@ from asterope.prove.processes import Run
 from asterope.prove.rounds import parse_metric
 from asterope.prove.runners import Commands
 from asterope.record.kernel import Used
-from command_errors import alive, assert_gone, on_terminal, read_json, wait_until
+from command_errors import alive, assert_gone, finished, on_terminal, read_json, wait_until
 from copy_programs import shared_library
 from prove_command import REGEX, SAY, interrupted_output, only_error, rows_of
 
@@ -391,6 +392,13 @@ def test_what_left_the_group_of_a_run_ends_with_the_run(prove, tmp_path: Path) -
     assert done.returncode == 0, done
     assert not (tmp_path / "alive").exists() and (tmp_path / "killed").exists()
     assert not alive(int((tmp_path / "pid").read_text()))
+
+
+def test_the_end_is_seen_though_the_end_of_children_was_ignored(command) -> None:
+    """As after trap '' CHLD in a shell."""
+    its = command("--rounds", "6", "--metric", REGEX, "--", "sh", "-c", SAY)
+    ignored = partial(signal.signal, signal.SIGCHLD, signal.SIG_IGN)
+    assert finished({**its, "preexec_fn": ignored}).returncode == 0
 
 
 @pytest.mark.parametrize("metric", ["wall", "cpu"])

@@ -65,7 +65,7 @@ struct Retimed {
         std::size_t fitting = 0; ///< winners whose buffers fit in the memory
         std::size_t timed = 0;   ///< of these
     };
-    std::map<Operation, Count> counts;
+    std::map<Operation, Count> counts = {};
     std::size_t all = 0;        ///< winners that the profile has
     std::string fallen = {};    ///< the labels of those that do not hold: "64 KiB, memset 1 KiB"
     std::string disturbed = {}; ///< why its rounds say nothing; empty where they do

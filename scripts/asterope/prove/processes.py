@@ -276,6 +276,7 @@ def supervised(work: Callable[[], int]) -> int:
     awaited = {*SIGNALS, signal.SIGCHLD}
     with scratch_folder("asterope-prove-", Path(tempfile.gettempdir())) as folder:
         mask = signal.pthread_sigmask(signal.SIG_BLOCK, awaited)
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # nobody is told of ends that are ignored
         child = os.fork()
         if child == 0:
             os.setsid()  # a signal to the parent's group must not kill both
