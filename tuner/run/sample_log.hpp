@@ -61,22 +61,15 @@ bool begins_sample_log(std::string_view line);
 
 /// Reads a log. The first line of the file is the header, an object with "format":
 /// "asterope-trials" and "version", see LogHeader. The others come in the order of the events:
-///
 /// - {"step": "pipelines 4096"}: the lines that follow belong to this step of the search. A step
 ///   may come again, where a run was resumed: the same one goes on.
-///
 /// - {"size", "workload", "calls", "seconds"}: a calibration, libc's seconds a call.
-///
 /// - {"size", "workload", "candidate", "round", "ns", "us"}: a sample of "libc", "reference NAME",
 ///   or a candidate by its name. It took `ns` nanoseconds a call, `us` microseconds in all.
-///
 /// - {"size", "workload", "probe", "copy", "ticks", "destination_ticks"}: the readings of a probe
 ///   in front of a copy. The last one is there if the probe looks at the destination, too.
-///
 /// - {"hit": ["steal"]}: the disturbances of the round that ended there.
-///
 /// - {"resumed": "2026-11-21T10:00:00Z"}: here a killed run was taken up again.
-///
 /// - {"finished", "seconds", "phases", "resumed"}: the end, with the profile's facts about the run.
 ///
 /// Throws BadInput, in one line, for a missing header, for another version, and for the first line

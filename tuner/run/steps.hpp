@@ -19,7 +19,6 @@ using BuildRoutine = std::function<CopyFunction(Operation)>;
 
 /// Runs all steps, into `findings`. The most important comes first, as the time budget may end at
 /// any moment:
-///
 /// - The size that small copies hand over to, the small copies and those of overlapping buffers.
 /// - The other sizes.
 /// - The rows for all sizes at once, some with copies that sense.

@@ -207,8 +207,8 @@ TEST_F(CommonBestOf, inputs_other_than_logs_of_separate_searches_for_the_same_ar
     request.seed = 9;
     request.options.of(Operation::copy).references = {{"other", "0"}}; // whose copies are left out
     const std::string three = search(machine(kOwn), 2, request);
-    EXPECT_TRUE(best({one, three}).profile.search.references.empty());
-    EXPECT_TRUE(best({two, three}).profile.search.references.empty());
+    EXPECT_TRUE(best({three, search(machine(kOwn), 3, request)}).profile.search.references.empty());
+    EXPECT_EQ(refusal({one, three}), "accepted");
     request.options.of(Operation::copy).references.clear();
     for (const char* workload : {"hot", "hot=1,cold=2"}) {
         request.options.workload = workload;
