@@ -108,6 +108,8 @@ TEST_F(FakeRoot, TheLimitsOfAddressesAndDataBoundTheUsableMemory) {
         getrlimit(resource, &limit);
         const rlim_t before = std::exchange(limit.rlim_cur, kMuch / 4);
         ASSERT_EQ(setrlimit(resource, &limit), 0);
+        getrlimit(resource, &limit);
+        if (limit.rlim_cur == before) GTEST_SKIP() << "QEMU takes these limits and sets none";
         EXPECT_EQ(read_machine(folder).usable_bytes, kMuch / 4);
         limit.rlim_cur = before;
         ASSERT_EQ(setrlimit(resource, &limit), 0);
