@@ -39,11 +39,11 @@ void merge(const MergeRequest& request) {
                        std::to_string(kMost));
     }
     require_writable(request.output);
-    std::vector<MergeSource> sources;
-    for (const std::string& input : request.inputs) {
+    for (const std::string& input : request.inputs) { // before any is read: logs may be large
         refuse_loss(request.output, input, "one of the inputs", "-o");
-        sources.push_back(read_merge_source(input));
     }
+    std::vector<MergeSource> sources;
+    for (const std::string& input : request.inputs) sources.push_back(read_merge_source(input));
     const CommonBest merged = common_best(std::move(sources));
     const Profile& profile = merged.profile;
     // Each input is sound, but forged ones may have an invalid sum.
