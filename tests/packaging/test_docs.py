@@ -305,7 +305,7 @@ def test_the_program_of_a_guide_copies_frames_and_little_else(build_dir, tmp_pat
 
 def test_the_guide_counts_the_candidates_of_each_size_as_the_space_does() -> None:
     guide = read(GUIDES / "how-it-works.md")
-    told = re.search(r"\(with\s+all\s+registers\s+(.+?)\s+on\)", guide, re.DOTALL)[1]
+    told = re.search(r"\(With\s+all\s+registers\s+(.+?)\s+on\.\)", guide, re.DOTALL)[1]
     space = of("x86_64").pipelines
     paper = [variant for variant in space.variants() if not variant.departures]
     for count, number, unit in re.findall(r"([\d,]+) (?:at|from) (\d+) (B|KiB)", told):

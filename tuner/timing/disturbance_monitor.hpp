@@ -38,8 +38,7 @@ struct MachineCounters {
     std::optional<std::int64_t> switches = {}; ///< Involuntary ones, of this thread.
     std::optional<int> cpu = {};               ///< The CPU that the thread runs on.
     std::optional<std::uint64_t> steal = {};   ///< Stolen from the watched CPU, in USER_HZ (10 ms).
-    std::optional<std::uint64_t> cycle_ticks =
-        {}; ///< Ticks for a fixed number of the CPU's cycles.
+    std::optional<std::uint64_t> cycle_ticks = {}; ///< Of a fixed number of the CPU's cycles.
 };
 
 /// Looks at this machine, and for stolen time at `cpu`. Switches and busy time are those of the

@@ -98,7 +98,7 @@ class Session:
             request_stop(self.folder)
 
     def remove(self) -> None:
-        """Running processes stop at their next sample. Those that begin now find no folder."""
+        """Running processes stop at their next sample. Processes that begin now find no folder."""
         self.stop()
         self._stack.close()
 
