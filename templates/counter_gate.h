@@ -25,7 +25,7 @@ __attribute__((noinline)) static void asterope_close_gate(long number, long a, l
 }
 
 /* libc's own could not be called before this library is relocated. */
-static inline long asterope_system_call(long number, long a, long b, long c, long d, long e, long f)
+static inline long asterope_gate_system_call(long number, long a, long b, long c, long d, long e, long f)
 {
 #ifdef __x86_64__
     register long fourth __asm__("r10") = d;
@@ -60,7 +60,7 @@ long asterope_syscall(long number, long a, long b, long c, long d, long e, long 
 {
     if (__builtin_expect(number == SYS_seccomp || number == SYS_prctl, 0))
         asterope_close_gate(number, a, b, c);
-    const long result = asterope_system_call(number, a, b, c, d, e, f);
+    const long result = asterope_gate_system_call(number, a, b, c, d, e, f);
     if (__builtin_expect((unsigned long)result < -4095UL, 1)) return result;
     errno = (int)-result;
     return -1;

@@ -40,10 +40,10 @@ from copy_programs import (
     with_small_stages,
     write,
 )
-from dispatch_machines import render_machines
+from dispatch_machines import MACHINES, render_profiles, write_profiles
 from generate_command import command as generate
 from routine_examples import GATED, GATED_SET, MIB
-from test_sensing import need_counter, render_sensing
+from test_sensing import PROBES, intervals_of, need_counter, render_sensing, sensing_with
 
 PLAIN = ("memcpy", "memmove", "mempcpy", "memset")
 COPIES = {*PLAIN[:3], "__mempcpy", *(f"__{name}_chk" for name in PLAIN[:3])}
@@ -52,7 +52,8 @@ SETS = {"memset", "__memset_chk", "bzero"}
 NAMES = {
     "reference": COPIES,
     "sensing": COPIES | {"prctl", "syscall"},
-    **dict.fromkeys(("tuned", "preparing", "with a map", "several"), COPIES | SETS),
+    **dict.fromkeys(("tuned", "preparing", "with a map"), COPIES | SETS),
+    "several": COPIES | SETS | {"prctl", "syscall"},
 }
 SITUATIONS = ("copies", "early", "signals", "fork", "threads", "dlopen")
 
@@ -87,8 +88,8 @@ def tuned_profile(arch: Architecture, folder: Path, stages: Sequence = ()) -> Pa
 def make_library(arch: Architecture, folder: Path, name: str) -> Path:
     """A preload library: one as scripts/tune has it made, without memset; one that senses; one with
     memset; the same with page stages; with a map, which names a place of no program; one of several
-    profiles. All but the first lie two folders below their routine. Where the CPU lacks the
-    features of the profile, this tests the portable path."""
+    profiles, of which one senses. All but the first lie two folders below their routine. Where the
+    CPU lacks the features of the profile, this tests the portable path."""
     made = folder / "build" / "libasterope_preload.so"
     if name == "reference":
         profile = REPOSITORY / "generated" / "reference" / "xeon-gold-5218.json"
@@ -98,7 +99,11 @@ def make_library(arch: Architecture, folder: Path, name: str) -> Path:
     if name == "sensing":
         return build_preload(arch, render_sensing(arch, folder), made)
     if name == "several":
-        return build_preload(arch, render_machines(arch, folder), made)
+        paths = write_profiles(folder, MACHINES[arch.name], arch)
+        (folder / "senses.json").write_text(
+            profile_json(intervals_of(arch), sensing=sensing_with(PROBES[1], arch))
+        )
+        return build_preload(arch, render_profiles(folder, [*paths, folder / "senses.json"]), made)
     if name == "preparing":
         profile = with_small_stages(tuned_profile(arch, folder, STAGES))
         routine = write(render_routine(profile, asks=Asks()), folder)
