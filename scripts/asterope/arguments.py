@@ -1,4 +1,5 @@
-"""Values of options: lengths of time, as tuner/base/duration_text.hpp reads them, whole numbers."""
+"""Values of options: lengths of time, as tuner/base/duration_text.hpp reads them, whole numbers,
+names of files."""
 
 from __future__ import annotations
 
@@ -17,6 +18,14 @@ def duration(text: str) -> float:
     if not 0 < seconds <= _MOST:
         raise argparse.ArgumentTypeError(f"{text!r} is no time: write 90s, 10m or 1.5h")
     return seconds
+
+
+def file_name(text: str) -> str:
+    """Raises argparse.ArgumentTypeError for an empty one, as of a variable that is not set: to a
+    path, that is the current folder."""
+    if not text:
+        raise argparse.ArgumentTypeError("must not be empty")
+    return text
 
 
 def whole_number(least: int, most: int) -> Callable[[str], int]:

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
+from .arguments import file_name
 from .atomic_file import write_files
 from .command_line import DONE, Parser, run, show, tell
 from .dispatch import load_profiles, render_dispatch
@@ -51,6 +52,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "profile",
         metavar="PROFILE",
+        type=file_name,
         nargs="*",
         help="the profile that asterope-tune wrote (default: your own, "
         "$XDG_CONFIG_HOME/asterope/profile.json, else /etc/asterope/profile.json)",
@@ -66,17 +68,20 @@ def _parser() -> argparse.ArgumentParser:
         "-o",
         "--output",
         metavar="DIR",
+        type=file_name,
         help="folder to write into, created where missing (default: the current folder)",
     )
     parser.add_argument(
         "--preload",
         metavar="LIB.so",
+        type=file_name,
         help="compile the library for LD_PRELOAD, the routine under libc's names, with CC and "
         "CFLAGS of the environment; without -o no C files are written",
     )
     parser.add_argument(
         "--places",
         metavar="PLACES",
+        type=file_name,
         help="with --preload: at these places, which asterope-prove --write found, the library "
         "takes the ways that are best there",
     )

@@ -11,7 +11,7 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from .faults import Failure, one_line
+from .faults import BadInput, Failure, one_line
 from .render import template_folder
 from .scratch_folder import scratch_folder
 
@@ -39,14 +39,21 @@ def _library(texts: Mapping[str, str], source: Path, *more: str) -> bytes:
         for file, text in texts.items():
             (folder / file).write_text(text, encoding="utf-8")
         library = folder / "library.so"
-        flags = ["-O2", *shlex.split(os.environ.get("CFLAGS", ""))]
+        flags = ["-O2", *_words_of("CFLAGS")]
         own = ["-fno-builtin", "-fPIC", "-shared", "-I", str(folder), *more, str(folder / source)]
         _compile([*_compiler(), *flags, *own, "-o", str(library)])
         return library.read_bytes()
 
 
+def _words_of(variable: str) -> list[str]:
+    try:
+        return shlex.split(os.environ.get(variable, ""))
+    except ValueError:
+        raise BadInput(f"{variable}: a quotation mark has no second one") from None
+
+
 def _compiler() -> list[str]:
-    named = shlex.split(os.environ.get("CC", ""))
+    named = _words_of("CC")
     found = named or [name for name in _COMPILERS if shutil.which(name)][:1]
     if not found or not shutil.which(found[0]):
         what = f"CC: {one_line(found[0])[:80]}: no such command" if found else "there is none"

@@ -350,6 +350,15 @@ def test_a_bad_library_is_refused_in_one_line(bench, tmp_path):
         assert ("is not a regular file" in message) == (name == "pipe")
 
 
+@pytest.mark.parametrize("option", ["--routine", "--profile", "--recording"])
+def test_what_is_read_is_not_overwritten(bench, tmp_path, option):
+    (tmp_path / "read").write_text("ours")
+    (tmp_path / "link").symlink_to("read")
+    done = bench(*FEW, option, "read", "--json", "link")
+    assert "would be lost: choose another --json" in only_error(done, 2)
+    assert (tmp_path / "read").read_text() == "ours"
+
+
 @pytest.fixture
 def installed(build_dir: Path, repository: Path, tmp_path: Path):
     """asterope-bench away from any build folder, asterope-generate beside it, HOME empty; runs it.

@@ -1,9 +1,9 @@
-"""Values on command lines: lengths of time, whole numbers."""
+"""Values on command lines: lengths of time, whole numbers, names of files."""
 
 from argparse import ArgumentTypeError
 
 import pytest
-from asterope.arguments import duration, whole_number
+from asterope.arguments import duration, file_name, whole_number
 
 
 @pytest.mark.parametrize(("text", "seconds"), [("90s", 90), ("10m", 600), ("1.5h", 5400)])
@@ -22,3 +22,9 @@ def test_a_whole_number_has_bounds(text):
     assert (whole_number(6, 10_000)("6"), whole_number(6, 10_000)("10000")) == (6, 10_000)
     with pytest.raises(ArgumentTypeError, match="no whole number from 6 to 10000"):
         whole_number(6, 10_000)(text)
+
+
+def test_a_file_has_a_name():
+    assert file_name("a b") == "a b"
+    with pytest.raises(ArgumentTypeError, match="must not be empty"):
+        file_name("")

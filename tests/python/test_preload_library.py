@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import tempfile
 
+import pytest
+from asterope.faults import BadInput
 from asterope.preload import compile_routine
 
 
@@ -14,3 +16,10 @@ def test_the_folder_of_a_compilation_that_was_killed_goes_with_the_next_one(tmp_
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     assert compile_routine({"routine.c": "int unused;\n"}).startswith(b"\x7fELF")
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("variable", ["CC", "CFLAGS"])
+def test_a_variable_that_is_no_list_of_words_is_named(monkeypatch, variable):
+    monkeypatch.setenv(variable, "'gcc -O2")
+    with pytest.raises(BadInput, match=f"^{variable}: a quotation mark"):
+        compile_routine({"routine.c": "int unused;\n"})

@@ -367,7 +367,7 @@ def test_where_asterope_is_installed_its_own_command_makes_the_map_s_library(mon
     compiled = f"asterope-generate --preload {own} --places '/my own/map.json'"
     assert f": {compiled}, then ln -sfn {own} " in said and "general.so" not in said
     with pytest.raises(BadInput, match="it with asterope-generate --preload"):
-        parse_copies(["no.so"])
+        parse_copies(["lib.so"])
 
 
 def test_an_installation_compiles_what_is_older_than_its_sources(monkeypatch, tmp_path) -> None:

@@ -160,12 +160,16 @@ int measure(const Options& options, const Request& request, const CallStatistics
 
 /// Returns the exit code.
 int compare(const Options& options) {
+    if (!options.json.empty()) {
+        require_writable(options.json);
+        refuse_loss(options.json, options.routine.profile, "the profile", "--json");
+        refuse_loss(options.json, options.routine.library, "the routine", "--json");
+        refuse_loss(options.json, options.recording, "the recording", "--json");
+    }
     const Request request = read_request(options);
     const CallStatistics statistics = options.recording.empty()
                                           ? fleet_statistics(options.routine.operation)
                                           : recorded_statistics(options.recording);
-    if (!options.json.empty()) require_writable(options.json);
-
     const Machine machine = read_machine("/", options.routine.cpu);
     if (options.routine.cpu >= 0) require_allowed(options.routine.cpu);
     return in_child_process(options.routine,

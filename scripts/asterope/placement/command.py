@@ -51,7 +51,8 @@ def _parser() -> argparse.ArgumentParser:
 def _run(arguments: argparse.Namespace) -> int:
     routine, allowed = Path(arguments.routine), os.sched_getaffinity(0)
     if not routine.is_file():
-        raise BadInput(f"{one_line(routine)}: no such file: run asterope-generate first")
+        what = "a folder" if routine.is_dir() else "no such file"
+        raise BadInput(f"{one_line(routine)}: {what}: name a file of asterope-generate")
     cpu = max(allowed) if arguments.cpu is None else arguments.cpu
     if cpu not in allowed:
         raise BadInput(f"--cpu {cpu}: this process may not run there")

@@ -134,7 +134,8 @@ def check_command(option: str, command: str) -> None:
 def _copy(text: str) -> Copy:
     name, equals, file = text.partition("=")
     if not equals or "/" in name:
-        name, file = Path(text).name.removeprefix("lib").partition(".so")[0], text
+        name, file = Path(text).name.partition(".so")[0], text
+        name = name.removeprefix("lib") or name
     if not re.fullmatch(r"[\w.+ -]{1,40}", name):
         raise BadInput(
             f"--copies: {one_line(text)[:80]}: write a shared object, or NAME=FILE with a name of "

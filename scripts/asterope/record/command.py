@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from ..arguments import duration
+from ..arguments import duration, file_name
 from ..atomic_file import check_output, write_output
 from ..command_line import DONE, FAILED, Parser, run, show, tell
 from ..faults import BadInput, Failure, one_line
@@ -48,6 +48,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "-o",
         "--output",
+        type=file_name,
         metavar="FILE",
         help=f"the recording to write (default: {DEFAULT_OUTPUT}, unless that is another "
         "program's)",

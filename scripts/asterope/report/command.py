@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from ..arguments import file_name
 from ..atomic_file import write_output
 from ..command_line import DONE, PACKAGES, Parser, run, show, tell, to_install
 from ..faults import BadInput, Failure, one_line
@@ -28,6 +29,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "inputs",
         metavar="FILE",
+        type=file_name,
         nargs="*",
         help="a profile, a sample log (asterope-tune --log; also of a run that still goes on), "
         "the --json file of asterope-bench or asterope-prove: one of each at most, in any order, "
@@ -38,10 +40,13 @@ def _parser() -> argparse.ArgumentParser:
         "-o",
         "--output",
         metavar="FILE",
+        type=file_name,
         default="asterope-report.html",
         help="the page to write (default: %(default)s)",
     )
-    parser.add_argument("--png", metavar="DIR", help="write the pictures there as PNG, too")
+    parser.add_argument(
+        "--png", metavar="DIR", type=file_name, help="write the pictures there as PNG, too"
+    )
     return parser
 
 
