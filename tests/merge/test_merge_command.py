@@ -64,6 +64,7 @@ def test_check_compares_with_the_nearest_of_the_merged_machines(tune: Run, searc
 
 REFUSED = {
     "an unfinished log": (["whole1.trials", "cut.trials", "-o", "kept.json"], "--resume"),
+    "one log, unread": (["no.trials", "-o", "kept.json"], "give two logs at least"),
     "no file": (["whole1.trials", "missing.trials", "-o", "kept.json"], "missing.trials"),
     "an input as the output": ([*TWO, "-o", "whole1.trials"], "is one of the inputs"),
     "an output in no folder": ([*TWO, "-o", "no/such/folder/out.json"], "no/such/folder"),

@@ -38,6 +38,10 @@ void merge(const MergeRequest& request) {
         throw BadInput(std::to_string(request.inputs.size()) + " inputs: merge at most " +
                        std::to_string(kMost));
     }
+    if (request.inputs.size() < 2) {
+        throw BadInput("there is nothing to merge with " + request.inputs.front() +
+                       ": give two logs at least");
+    }
     require_writable(request.output);
     for (const std::string& input : request.inputs) { // before any is read: logs may be large
         refuse_loss(request.output, input, "one of the inputs", "-o");

@@ -142,10 +142,6 @@ CommonBest common_best(std::vector<MergeSource> sources) {
     std::ranges::sort(sources, [](const auto& a, const auto& b) {
         return std::pair(a.content(), a.path) < std::pair(b.content(), b.path);
     });
-    if (sources.size() < 2) {
-        throw BadInput("there is nothing to merge with " + sources.front().path +
-                       ": give two logs at least");
-    }
     require_alike(sources);
     CommonBest common;
     Profile& profile = common.profile;
