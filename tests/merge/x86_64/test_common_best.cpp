@@ -203,7 +203,6 @@ TEST_F(CommonBestOf, inputs_other_than_logs_of_separate_searches_for_the_same_ar
     put("profile", text_of(profile_of_log(read_sample_log(two), two)));
     EXPECT_TRUE(mentions(refusal({one, (folder / "profile").string()}), "needs their logs"));
     EXPECT_TRUE(mentions(refusal({one, two, one}), "one and the same search"));
-    EXPECT_TRUE(mentions(refusal({one}), "give two"));
     request.seed = 9;
     request.options.of(Operation::copy).references = {{"other", "0"}}; // whose copies are left out
     const std::string three = search(machine(kOwn), 2, request);
