@@ -214,6 +214,10 @@ FILES = {
 }
 
 
+# Ways to compile, and the standard of C++ with each.
+STANDARDS = {"-O0 -fno-pic": "c++11", "-O2 -fPIE": "c++17", "-O3 -fPIC": "c++20"}
+
+
 @pytest.mark.parametrize(
     "compiler",
     ["gcc", "clangxx", *(pytest.param(c, marks=pytest.mark.slow) for c in ("clang", "gxx"))],
@@ -226,11 +230,12 @@ def test_it_compiles_without_a_word_and_needs_nothing_from_elsewhere(
     make, flags = case
     command, routine, target = getattr(arch, compiler), make(arch, tmp_path), tmp_path / "routine.o"
     need(command[0])
-    standard = ("-x", "c++", "-std=c++11", *STRICT) if "xx" in compiler else STRICT_C
+    strict = ("-x", "c++", *STRICT) if "xx" in compiler else STRICT_C
     if compiler.startswith("clang"):  # gcc has it for C from 14 on
-        standard += ("-Wmissing-variable-declarations",)
-    for more in ("-O0 -fno-pic", "-O2 -fPIE", "-O3 -fPIC"):
-        output_of(*command, *standard, *flags.split(), *more.split(), "-c", routine, "-o", target)
+        strict += ("-Wmissing-variable-declarations",)
+    for more, standard in STANDARDS.items():
+        these = (*strict, f"-std={standard}") if "xx" in compiler else strict
+        output_of(*command, *these, *flags.split(), *more.split(), "-c", routine, "-o", target)
         wanted = arch.wanted(target) - {"_GLOBAL_OFFSET_TABLE_"}
         # libgcc's, which asks which atomic instructions there are
         wanted = {name for name in wanted if not name.startswith("__aarch64_")}

@@ -387,6 +387,15 @@ def test_a_profile_s_functions_have_the_instructions_that_they_have_alone(tmp_pa
         assert several[name] == body, name
 
 
+def test_a_profile_may_have_the_name_of_anything_else_in_the_file(tmp_path):
+    """Nothing that stands for no profile, as the choice before it is made, may be taken for one."""
+    names = ("nothing", "chosen", "not_chosen", "names", "memcpy", "fresh", "untuned", "sense_1")
+    text = profile_json([(4096, XMM)], memset=FLAVOURS["sse2"].memset)
+    routine = render_of(tmp_path, **dict.fromkeys(names, text))
+    program = build_which(routine)
+    assert [which(program, ask=name) for name in names] == [*names]
+
+
 def render_rich(arch: Architecture, folder: Path) -> Path:
     """A file of two profiles that have other things than each other; of AArch64 what there is."""
     if arch is not X86_64:
