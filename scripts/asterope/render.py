@@ -294,7 +294,7 @@ def _stages(
                 "above": one.above,
                 "up_to": one.up_to,
                 "page_stage": one.copy,
-                "ratio": one.evidence.get("ratio"),
+                "ratio": one.evidence["ratio"],
                 "pipeline": pipeline_of(min(one.copy.piece, one.up_to)),
                 "mode": mode if one.copy.stage in fresh.ASKING else "",
                 "other_piece": other,
@@ -318,9 +318,9 @@ def _mode_of_huge_pages(profile: Profile) -> str:
 def _piece_populated(one: Choice, choices: Sequence[Choice]) -> int:
     """The best piece that the profile knows for populating a choice's pages: that of its fastest
     such runner-up, else of the nearest size that populates, else its own."""
-    for runner_up in one.evidence.get("runners_up", ()):
-        if runner_up["tuple"]["stage"] == fresh.POPULATE:
-            return runner_up["tuple"]["piece"]
+    others = [o for o in one.evidence["runners_up"] if o["tuple"]["stage"] == fresh.POPULATE]
+    if others:
+        return max(others, key=lambda other: other.get("ratio", 0))["tuple"]["piece"]
     near = [choice for choice in choices if choice.copy.stage == fresh.POPULATE]
     nearest = min(near, key=lambda choice: abs(math.log(choice.up_to / one.up_to)), default=one)
     return nearest.copy.piece
@@ -329,11 +329,14 @@ def _piece_populated(one: Choice, choices: Sequence[Choice]) -> int:
 def _joined(choices: Iterable[Choice], does: Callable[[Any], bool]) -> list[Choice]:
     """From the first one on that does anything; neighbours that do the same are one."""
     joined: list[Choice] = []
-    for one in choices:
-        if joined and joined[-1].copy == one.copy:
-            joined[-1] = dataclasses.replace(joined[-1], up_to=one.up_to)
-        elif joined or does(one.copy):
-            joined.append(one)
+    begun = itertools.dropwhile(lambda one: not does(one.copy), choices)
+    for _, grouped in itertools.groupby(begun, lambda one: one.copy):
+        rows = list(grouped)
+        evidence = {
+            "ratio": _figures([one.evidence for one in rows])["ratio"],
+            "runners_up": [o for one in rows for o in one.evidence.get("runners_up", ())],
+        }
+        joined.append(dataclasses.replace(rows[0], up_to=rows[-1].up_to, evidence=evidence))
     return joined
 
 

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
-from architectures import Architecture, each, once
+from architectures import X86_64, Architecture, each, once
 from copy_programs import Memset, profile_json, render, run, with_own_calls
 
 # Above, up to, stage, piece. Some pieces are not powers of two. One size between has no stage.
@@ -130,3 +130,20 @@ def test_what_is_populated_under_another_mode_is_what_was_timed(tmp_path, arch, 
     text = render(tmp_path / "profile.json", tmp_path).read_text(encoding="ascii")
     assert re.findall(r"\bother_piece = ([1-9]\d*);", text) == [str(piece)] * (piece is not None)
     assert ("transparent_hugepage" in text) == (piece is not None)
+
+
+def test_neighbours_with_one_page_stage_are_a_row_of_all_their_figures(tmp_path):
+    """The ratio is their mean, as in the other tables; the runners-up are those of all."""
+    stage = ("huge", 1 << 20)
+    stages = [(65535, 1 << 20, *stage), (1 << 20, 2 << 20, *stage), (2 << 20, 4 << 20, *stage)]
+    profile = json.loads(profile_json([(4 << 20, X86_64.plain)], stages=stages))
+    profile["machine"] = {"huge_pages": "madvise"}
+    others = [("huge", 2 << 20, 1.2), ("populate", 1 << 18, 1.1), ("populate", 1 << 19, 1.3)]
+    for one, ratio, (other, piece, its) in zip(profile["choices"][-3:], (1.5, 2, 0.9), others):
+        runner_up = {"tuple": {"stage": other, "piece": piece}, "ratio": its}
+        one["evidence"] = {"ratio": ratio, "runners_up": [runner_up]}
+    (tmp_path / "profile.json").write_text(json.dumps(profile))
+    text = render(tmp_path / "profile.json", tmp_path).read_text(encoding="ascii")
+    rows = re.findall(r"^ \* 4 MiB      huge pages, populated by 1 MiB +(.*)$", text, re.MULTILINE)
+    assert rows == ["1.39"]
+    assert re.findall(r"\bother_piece = ([1-9]\d*);", text) == [str(1 << 19)]
