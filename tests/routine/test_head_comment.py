@@ -94,6 +94,21 @@ def test_the_head_comment_says_what_is_copied_how(rendered):
     assert [what for what, said in HEAD.items() if said not in source] == []
 
 
+def test_a_file_of_several_profiles_says_all_of_each(rendered, tmp_path):
+    """Tables, small copies, page stages: the lines of a file of its own, in the same order."""
+
+    def listing(head: str) -> list[str]:
+        return re.findall(r"^ \* (?:Up to|asterope_|\d+ [KM]?i?B ).*", head, re.MULTILINE)
+
+    alone, _ = rendered()
+    path = tmp_path / "other.json"
+    path.write_text(json.dumps(samples.plain_profile("x86_64")), encoding="utf-8")
+    assert run(tmp_path / "rendered.json", "--dispatch", path, "-o", tmp_path) == 0
+    both = (tmp_path / NAMES[0]).read_text("ascii").replace("asterope_rendered_", "asterope_")
+    of_it = both[both.index("== rendered ==") : both.index("== other ==")]
+    assert listing(of_it) == listing(alone[: alone.index("*/")])
+
+
 AGAIN = ": run asterope-tune again with more time"
 INCOMPLETE = samples.incomplete_profile()
 STEPS = "; ".join(INCOMPLETE["left_out"]["memcpy"]["steps"])
