@@ -263,6 +263,17 @@ def test_a_library_shows_the_functions_alone_and_asks_for_nothing_unusual(tmp_pa
     assert re.search(r"GNU_STACK.* RW +0x", output_of(arch.readelf, "-lW", library))
 
 
+@each(lambda arch: ["several profiles", "threads"])
+def test_a_file_that_hides_all_it_includes_still_reaches_libc(tmp_path, arch, case):
+    """As preload.c hides the routine."""
+    make, flags = FILES[case]
+    includer = tmp_path / "includer.c"
+    text = f'#pragma GCC visibility push(hidden)\n#include "{make(arch, tmp_path)}"\n'
+    includer.write_text(text, encoding="ascii")
+    linked = ("-fPIC", "-shared", "-Wl,-z,defs")
+    output_of(*arch.gcc, "-O2", *flags.split(), *linked, includer, "-o", tmp_path / "library.so")
+
+
 # --- Protected branches ---------------------------------------------------------------------------
 
 
