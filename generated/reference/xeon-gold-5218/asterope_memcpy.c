@@ -21,8 +21,9 @@
  * Up to 128 bytes, whatever the rows above say: small copies, stepped, XMM, tests middle.
  * Buffers that overlap, above that: XMM, 128 bytes a turn.
  *
- * The functions are naked: all their instructions stand here. So they are the ones that were timed,
- * with any compiler and -O level. They call nothing.
+ * The functions that copy or set are naked: all their instructions stand here. So they are the
+ * ones that were timed, with any compiler and -O level. They call nothing. (Those for fresh memory
+ * and for threads are C that calls these.)
  */
 #include "asterope_memcpy.h"
 
