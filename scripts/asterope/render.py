@@ -444,7 +444,7 @@ def _shared(
     tuples = list(dict.fromkeys(t for part in parts for t in part["tuples"]))
     small = [one for part in parts for one in part["small_copies"]]
     minimum = 1 + min(s.bound for s in small)
-    # What runs on any CPU meets small sizes only where they can be left to it.
+    # The portable copy gets small sizes from the fallback, and from small copies with needs.
     untuned_small = fallback or any(s.needs for s in small)
     untuned = fallback or any(part["needs"] for part in parts)
     return {
@@ -453,7 +453,7 @@ def _shared(
         "small": list(dict.fromkeys(small + [small_space.PLAIN] * untuned_small)),
         "untuned": untuned,
         "untuned_small": untuned_small,
-        # whose way for few bytes some pipeline has
+        # the tuples that have a short way
         "short_ways": [t for t in tuples if minimum <= t.short_way] + [pipelines.PLAIN] * untuned,
         "plain": pipelines.PLAIN,
         "plain_small": small_space.PLAIN,

@@ -71,7 +71,7 @@ struct asterope_variant {
 extern const int asterope_distances[];
 extern const size_t asterope_distance_count;
 
-/* Distances of prefetchw in cache lines, for the variants that have one. */
+/* Distances of the destination's prefetch in cache lines, for the variants that have one. */
 extern const int asterope_write_distances[];
 extern const size_t asterope_write_distance_count;
 
@@ -106,7 +106,7 @@ struct asterope_copy {
      * asterope_sensing. */
     asterope_candidate copy;
     asterope_small_candidate small;
-    asterope_reader read; /* of probes, where the time stamp counter may be read */
+    asterope_reader read; /* of probes, where the counter may be read */
 };
 
 /* All copies of a kind, as scripts/asterope/spaces/kinds.py lists it, in the order in which ties
