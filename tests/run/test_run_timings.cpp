@@ -19,7 +19,7 @@ class EveryFigure : public Timings {
     Calibration calibration(std::size_t, Workload,
                             const std::optional<Calibration>& known) override {
         if (known) taken_over.push_back(known->calls);
-        return known ? *known : Calibration{static_cast<std::size_t>(next += 1), 1};
+        return known ? *known : Calibration{static_cast<std::size_t>(take()), 1};
     }
     RoundEnd round_ended() override {
         return static_cast<int>(next) % 2 ? RoundEnd{{Disturbance::steal}} : RoundEnd();
@@ -162,7 +162,8 @@ TEST_F(RunTimingsWithLog, tells_the_machine_how_long_samples_are_and_asks_it_for
 // A choice from fewer sizes than planned is timed again, as it may come out differently.
 TEST_F(RunTimingsWithLog, keeps_nothing_that_comes_after_the_end_of_the_budget) {
     for (const auto& ask :
-         {+[](Timings& run) { sample(run, 1); }, +[](Timings& run) { readings(run); }}) {
+         {+[](Timings& run) { sample(run, 1); }, +[](Timings& run) { readings(run); },
+          +[](Timings& run) { run.calibration(256, Workload::hot); }}) {
         std::filesystem::remove(path());
         {
             EveryFigure machine;

@@ -103,9 +103,19 @@ void RunTimings::write(const Record& figure) {
     log_->writer.write(figure);
 }
 
-Sample RunTimings::sample(const SampleRequest& asked) try {
+/// Where the budget ends, the log ends, too. Later choices rest on fewer findings. A resumed run
+/// has more of them, and would ask for other figures.
+template <class Ask> auto RunTimings::unless_spent(Ask ask) try {
+    return ask();
+} catch (const BudgetSpent&) {
+    log_ = nullptr;
+    throw;
+}
+
+Sample RunTimings::sample(const SampleRequest& asked) {
     const bool known = recorded_.left() > 0;
-    const Sample sample = known ? recorded_.sample(asked) : source_->sample(asked);
+    const Sample sample =
+        known ? recorded_.sample(asked) : unless_spent([&] { return source_->sample(asked); });
     if (!known) write(std::pair(key_of(asked), sample));
     ++samples_;
     const double took = sample.us * 1e-6;
@@ -114,19 +124,13 @@ Sample RunTimings::sample(const SampleRequest& asked) try {
     round_recorded_ = sample.recorded;
     round_planned_ += planned_seconds(asked.size, asked.workload, asked.copy.chooses);
     return sample;
-} catch (const BudgetSpent&) {
-    end_log();
-    throw;
 }
 
-ProbeTicks RunTimings::readings(const ProbeRequest& asked) try {
+ProbeTicks RunTimings::readings(const ProbeRequest& asked) {
     if (recorded_.left() > 0) return recorded_.readings(asked);
-    ProbeTicks ticks = source_->readings(asked);
+    ProbeTicks ticks = unless_spent([&] { return source_->readings(asked); });
     write(std::pair(key_of(asked), ticks));
     return ticks;
-} catch (const BudgetSpent&) {
-    end_log();
-    throw;
 }
 
 Calibration RunTimings::calibration(std::size_t size, Workload workload,
@@ -134,7 +138,8 @@ Calibration RunTimings::calibration(std::size_t size, Workload workload,
     if (taken_over) return *taken_over;
     std::optional<Calibration> known;
     if (recorded_.left() > 0) known = recorded_.calibration(size, workload);
-    const Calibration calibration = source_->calibration(size, workload, known);
+    const Calibration calibration =
+        unless_spent([&] { return source_->calibration(size, workload, known); });
     if (!known) write(Calibrated{{size, workload}, calibration});
     planned_[{size, workload}] = calibration;
     return calibration;

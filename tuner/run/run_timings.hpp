@@ -79,9 +79,7 @@ class RunTimings : public Timings {
 
   private:
     void write(const Record& figure);
-    /// Where the budget ends, the log ends, too. Later choices rest on fewer findings. A resumed
-    /// run has more of them, and would ask for other figures.
-    void end_log() { log_ = nullptr; }
+    template <class Ask> auto unless_spent(Ask ask);
     double planned_seconds(std::size_t size, Workload workload, bool chooses) const;
 
     LoggedTimings recorded_;
