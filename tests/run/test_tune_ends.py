@@ -163,6 +163,14 @@ def test_a_generator_that_is_missing_or_fails_leaves_the_profile(
     load_profile(alone.with_name(PROFILE))
 
 
+def test_an_interrupt_while_the_routine_is_compiled_for_its_exam_ends_the_run(alone: Path) -> None:
+    compiler = script(alone.with_name("cc"), "#!/bin/sh\nkill -TERM $PPID\nexit 1\n")
+    environment = {**os.environ, "CC": str(compiler), "PATH": f"{BUILD}:{os.environ['PATH']}"}
+    done = run_command(alone, *ONE_SIZE, "--resume", cwd=alone.parent, env=environment)
+    assert "--resume goes on" in tune_error(done, 130)
+    assert alone.with_name(LOG).exists() and not alone.with_name(PROFILE).exists()
+
+
 def has(log: Path, count: int) -> Callable[..., bool]:
     """Whether the log has so many bytes."""
     return lambda *_: log.exists() and log.stat().st_size >= count

@@ -15,6 +15,7 @@
 #include "base/atomic_file.hpp"
 #include "base/child_process.hpp"
 #include "base/error.hpp"
+#include "base/interrupt.hpp"
 #include "timing/external_copy.hpp"
 
 namespace asterope {
@@ -115,6 +116,7 @@ BuiltRoutine::BuiltRoutine(const std::filesystem::path& profile, const std::stri
                                     library(), folder_ / "asterope_memcpy.c"},
                                    true);
     if (status == 0) return;
+    throw_if_interrupted(); // a terminal's interrupt ends the compiler, too
     throw Failure("the routine of " + profile_ + " could not be compiled (${CC:-cc} " +
                   (status == 127 ? "is not there" : "fails") + "): install a C compiler, or " +
                   instead);
