@@ -160,6 +160,7 @@ Plan::Plan(const TuningRequest& request, const Machine& machine)
 
 void Plan::take_asked(const TuningRequest& request, const Machine& machine) {
     options.operations = parse_operations(request.operations);
+    require_use(request.references, options.operations);
     for (const Operation one : options.operations) {
         OperationOptions& own = options.of(one);
         own.sizes = request.sizes.empty() ? default_sizes_of(one, machine, rigor)

@@ -1,6 +1,7 @@
 // A log keeps names and hashes of libraries, so that a resumed run meets the same ones.
 #include "run/references.hpp"
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -28,35 +29,37 @@ std::string hash_of(const ExternalCopy& copy) {
 
 constexpr const char* kOption = "--reference";
 
-/// "NAME=LIBRARY" of "NAME=LIBRARY:MEMCPY,MEMSET".
-std::string library_of(const std::string& text) {
+/// The library and the symbol of "LIBRARY:MEMCPY,MEMSET". The symbol is that at the operation's
+/// place in kOperations. It is empty where the reference lacks that operation.
+std::pair<std::string, std::string> place_in(const std::string& text, Operation operation) {
     const std::size_t colon = text.rfind(':');
-    const bool symbols = colon != text.npos && text.find('/', colon) == text.npos;
-    return text.substr(0, symbols ? colon : text.npos);
-}
-
-/// The symbol at the operation's place in kOperations. Empty where the reference lacks that
-/// operation.
-std::string symbol_of(const std::string& text, Operation operation) {
-    const std::size_t end = library_of(text).size();
-    if (end == text.size()) return name_of(operation); // the libraries' own names
-    const std::string symbols = text.substr(end + 1);
+    const bool named = colon != text.npos && text.find('/', colon) == text.npos;
+    if (!named) return {text, name_of(operation)}; // the libraries' own names
+    const std::string library = text.substr(0, colon), symbols = text.substr(colon + 1);
     const auto each = split(symbols, ',');
-    if (each.size() > kOperations.size()) return symbols; // which no library has
+    if (each.size() > kOperations.size()) return {library, symbols}; // which no library has
     const auto place = static_cast<std::size_t>(operation);
-    return place < each.size() ? std::string(each[place]) : "";
+    return {library, place < each.size() ? std::string(each[place]) : ""};
 }
 
 } // namespace
 
-std::vector<ExternalCopy> parse_references(const std::vector<std::string>& texts,
-                                           Operation operation) {
-    std::vector<std::string> copies;
+std::vector<ExternalCopy> parse_references(std::vector<std::string> texts, Operation operation) {
+    std::erase_if(texts,
+                  [&](const auto& text) { return place_in(text, operation).second.empty(); });
+    return parse_external_copies(texts, kOption, {"libc"}, operation, kReferenceForm, place_in);
+}
+
+void require_use(const std::vector<std::string>& texts, const std::vector<Operation>& operations) {
     for (const std::string& text : texts) {
-        const std::string symbol = symbol_of(text, operation);
-        if (!symbol.empty()) copies.push_back(library_of(text) + ':' + symbol);
+        const auto lacks = [&](Operation one) { return place_in(text, one).second.empty(); };
+        if (!std::ranges::all_of(operations, lacks)) continue;
+        throw BadInput(std::string(kOption) + " '" + text.substr(0, 80) +
+                       "' names no function of " +
+                       joined(
+                           operations, [](Operation one) { return name_of(one); }, ",") +
+                       ": write " + kReferenceForm);
     }
-    return parse_external_copies(copies, kOption, {"libc"}, operation);
 }
 
 std::vector<NamedReference> names_of(const std::vector<ExternalCopy>& references) {

@@ -16,8 +16,11 @@ inline constexpr const char* kReferenceForm = "NAME=PATH[:MEMCPY[,MEMSET]]";
 
 /// Reads the operation's part of each --reference. Throws BadInput for a text of another form, and
 /// for two of one name.
-std::vector<ExternalCopy> parse_references(const std::vector<std::string>& texts,
+std::vector<ExternalCopy> parse_references(std::vector<std::string> texts,
                                            Operation operation = Operation::copy);
+
+/// Throws BadInput for the first --reference that has no function of these operations.
+void require_use(const std::vector<std::string>& texts, const std::vector<Operation>& operations);
 
 /// The references in the form of a log's header. Hashes the libraries that exist: another one makes
 /// another search.

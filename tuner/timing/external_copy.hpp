@@ -12,6 +12,9 @@ namespace asterope {
 /// The form in which an option names such a copy.
 inline constexpr const char* kExternalCopyForm = "NAME=PATH:SYMBOL";
 
+/// Returns the path and the symbol of "PATH:SYMBOL"; the symbol is behind the last colon.
+std::pair<std::string, std::string> place_of(const std::string& text, Operation operation);
+
 /// An option such as "musl=/lib/ld-musl-x86_64.so.1:memcpy", taken apart.
 struct ExternalCopy {
     std::string name, path, symbol;
@@ -19,13 +22,12 @@ struct ExternalCopy {
     bool operator==(const ExternalCopy&) const = default;
 };
 
-/// Reads "NAME=PATH:SYMBOL" of each; the symbol is behind the last colon. Throws BadInput that
-/// begins with `option` where one is not of that form, or has the name of another or one of
-/// `taken`.
-std::vector<ExternalCopy> parse_external_copies(const std::vector<std::string>& texts,
-                                                const std::string& option,
-                                                std::vector<std::string> taken,
-                                                Operation operation = Operation::copy);
+/// Reads each. `places` reads the part behind "NAME=". Throws BadInput that begins with `option`
+/// where one is not of that form, or has the name of another or one of `taken`.
+std::vector<ExternalCopy>
+parse_external_copies(const std::vector<std::string>& texts, const std::string& option,
+                      std::vector<std::string> taken, Operation operation = Operation::copy,
+                      const char* form = kExternalCopyForm, decltype(place_of)* places = place_of);
 
 /// Loads a shared library. Returns null and sets `reason` where that fails.
 void* load_library(const std::string& path, std::string& reason);
