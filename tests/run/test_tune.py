@@ -324,6 +324,6 @@ def test_without_a_compiler_strict_fails(tune, balanced: Tuned, tmp_path: Path) 
     (tmp_path / "asterope-profile.json.trials").write_bytes(b"".join(lines[:begin]))
     done = tune(*BALANCED, "--resume", env={**os.environ, "CC": "/missing/cc"})
     assert "warning: the routine was not examined: " in done.all_stderr
-    assert "--strict: the compiled routine was not examined: " in tune_error(done, 1)
+    assert "--strict: the compiled memcpy was not examined: " in tune_error(done, 1)
     assert "exam" not in load_profile(tmp_path / "asterope-profile.json").raw
     assert {*os.listdir(tmp_path)} > ROUTINE

@@ -27,8 +27,8 @@ void add_findings(Profile& profile, const OperationSearch& search);
 /// the tables, which tell the same: `all` of them, or the routine's rows alone.
 std::string add_findings(Profile& profile, const Searches& searches, bool all);
 
-/// Throws Failure if an exam found the routine slower than libc, or if the copies were not
-/// examined. `unexamined`: the reason for a missing exam, where it is known.
+/// Throws Failure if an exam found the routine slower than libc or a reference, or if an operation
+/// was not examined. `unexamined`: the reason for a missing exam, where it is known.
 void require_no_loss(const Searches& searches, const std::string& unexamined);
 
 } // namespace asterope
