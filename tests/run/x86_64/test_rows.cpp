@@ -290,3 +290,24 @@ TEST_F(RowsOf, a_routine_stay_where_the_exam_exchanges_a_small_copy_that_loses_a
                   rows_of(unexamined.of(ChoiceKind::pipelines)));
     }
 }
+
+TEST_F(RowsOf, a_routine_are_not_complete_where_the_budget_ended_in_a_bound_or_in_a_later_exam) {
+    auto& sizes = request_.options.of(Operation::copy).sizes;
+    sizes.insert(sizes.begin(), {128, 256});
+    const auto left_out = [&](const MadeUpFactor& factor) {
+        std::filesystem::remove(folder / "log");
+        const Truth truth = sensing(made_up_truth(factor));
+        return run_made_up_search(folder / "log", request_, truth, 1, true).left_out.steps;
+    };
+    EXPECT_EQ(left_out([](const std::string& name, std::size_t size, Workload workload) {
+                  const bool small = name.starts_with("stepped ") || name.starts_with("clamped ");
+                  if (small && size == 181) throw BudgetSpent(); // half way between 128 and 256
+                  return two_halves(name, size, workload);
+              }),
+              std::set{Step::boundaries});
+    EXPECT_EQ(left_out([](const std::string& name, std::size_t size, Workload workload) {
+                  if (name == "routine 2") throw BudgetSpent();
+                  return loses_at(23170, 16384)(name, size, workload);
+              }),
+              std::set{Step::exam});
+}

@@ -259,11 +259,8 @@ void examine(OperationRun& run, const Contests& contests, Findings& findings,
             examined && (!last || (exam.score() > last->score() &&
                                    facts.losses.size() <= last->facts(attempt).losses.size()));
         if (!better) { // The next in line is not better, or the time was over.
-            if (last) {
-                findings = before;
-            } else {
-                findings.left_out.steps.insert(Step::exam);
-            }
+            if (last) findings = before;
+            findings.left_out.steps.merge(left_out.steps); // a resumed run may find more
             return;
         }
         last = std::move(exam);

@@ -148,7 +148,7 @@ SmallResults find_small(OperationRun& run, const Candidate& large, bool by_shape
 void find_bound(OperationRun& run, const Contests& contests, Findings& findings) {
     if (!findings.small || findings.rows.empty()) return;
     run.show(Step::small);
-    try {
+    OperationRun::within_budget(findings.left_out, Step::boundaries, [&] {
         const Entrant winner = findings.small->finalists.front().candidate;
         const auto gains =
             gains_above_small(run, contests, findings.rows, variants_of(run, winner));
@@ -188,8 +188,7 @@ void find_bound(OperationRun& run, const Contests& contests, Findings& findings)
         for (const Finalist& one : before) { // an exam may still ask for another shape
             if (!contains(line, one.candidate, &Finalist::candidate)) line.push_back(one);
         }
-    } catch (const BudgetSpent&) { // the bound stays
-    }
+    });
 }
 
 } // namespace asterope
