@@ -291,6 +291,29 @@ TEST_F(RowsOf, a_routine_stay_where_the_exam_exchanges_a_small_copy_that_loses_a
     }
 }
 
+TEST_F(RowsOf, a_routine_stay_where_only_the_small_copy_that_the_exam_exchanges_lost) {
+    auto& sizes = request_.options.of(Operation::copy).sizes;
+    sizes.insert(sizes.begin(), {128, 256});
+    // The best small copy goes on to 256 bytes, where the routine loses. The others end before.
+    const auto loses = [](const std::string& name, std::size_t size, Workload) {
+        if (name == "routine 1" && size == 256) return 1.5;
+        if (name.starts_with("routine ")) return 0.6;
+        if (name.starts_with("stepped ") || name.starts_with("clamped ")) {
+            if (name == "stepped XMM down 256") return 0.6;
+            return name.ends_with(" 128") ? 0.7 : 1.5;
+        }
+        if (name.starts_with("XMM NT T ") && size == 256) return 0.82;
+        return name == kSmaller ? 0.8 : 0;
+    };
+    const auto small_of = [](const Profile& profile) {
+        return name_of(profile.of(ChoiceKind::small).front()->copy);
+    };
+    const Profile before = run(loses), after = run(loses, 1, true);
+    EXPECT_TRUE(small_of(before).ends_with(" 256")) << small_of(before);
+    EXPECT_TRUE(small_of(after).ends_with(" 128")) << small_of(after);
+    EXPECT_EQ(rows_of(after.of(ChoiceKind::pipelines)), rows_of(before.of(ChoiceKind::pipelines)));
+}
+
 TEST_F(RowsOf, a_routine_are_not_complete_where_the_budget_ended_in_a_bound_or_in_a_later_exam) {
     auto& sizes = request_.options.of(Operation::copy).sizes;
     sizes.insert(sizes.begin(), {128, 256});

@@ -237,8 +237,10 @@ void examine(OperationRun& run, const Contests& contests, Findings& findings,
     std::optional<Exam> last;
     for (int attempt = 1; attempt <= run.plan.rigor.exams; ++attempt) {
         const Findings before = findings;
+        // Rows first: a size is the old small copy's loss, where the next one ends before it.
+        const bool rows_anew = last && choose_anew(run, contests, *last, findings);
         const bool small_anew = last && choose_small_anew(run, *last, findings);
-        if (last && !choose_anew(run, contests, *last, findings) && !small_anew) return;
+        if (last && !rows_anew && !small_anew) return;
         TimedCopy routine{.name = "routine " + std::to_string(attempt)};
         routine.operation = run.plan.operation;
         routine.chooses = true;
