@@ -20,6 +20,7 @@ def judged(build_dir: Path, peers: Path, tmp_path_factory: pytest.TempPathFactor
     folder = tmp_path_factory.mktemp("judged")
     done = run_command(
         build_dir / "asterope-tune", *RUN, "--log", "trials.jsonl", "-o", "p.json",
+        "--time-budget", "1h",
         "--reference", f"new-1.0={peers}:right", "--reference", f"Slow={peers}:slow",
         cwd=folder)  # fmt: skip
     assert (done.returncode, done.stderr) == (0, "")

@@ -49,14 +49,15 @@ TEST_F(SampleLogFile, gives_back_the_lines_that_were_written) {
         log.resumed("2026-11-21T10:00:00Z");
         log.step(LoggedStep{Step::pipelines, 8192});
         log.write(std::pair(SampleKey{0, Workload::mix_l1_read, "libc", 18}, Sample{0.001, 7.5}));
-        log.finish({"2026-11-21T11:00:00Z", 60, {{Step::screening, 50}}, 1});
+        log.finish({"2026-11-21T11:00:00Z", 60, {{Step::screening, 50}}, 1, 90});
     }
     const SampleLogContents contents = read_sample_log(path());
     EXPECT_EQ(json(to_json(contents.header)), kFirstLine);
     EXPECT_EQ(contents.resumed, 1);
     EXPECT_FALSE(contents.torn);
-    const auto& [finished, seconds, phases, resumed] = contents.end.value();
-    EXPECT_EQ(std::tie(finished, seconds, resumed), std::tuple("2026-11-21T11:00:00Z", 60, 1));
+    const auto& [finished, seconds, phases, resumed, budget] = contents.end.value();
+    EXPECT_EQ(std::tie(finished, seconds, resumed, budget),
+              std::tuple("2026-11-21T11:00:00Z", 60, 1, 90));
     EXPECT_EQ(phases, (TimeAccount{{Step::screening, 50}}));
     EXPECT_EQ(contents.bytes, std::filesystem::file_size(path()));
     for (const char* line :

@@ -50,6 +50,7 @@ struct RunEnd {
     double seconds = 0;
     TimeAccount phases; ///< the seconds of each, in the order in which they began
     int resumed = 0;    ///< how many times the run went on from its log
+    std::optional<double> budget_seconds = {}; ///< of the last part
 };
 
 /// How the winners were found.
@@ -67,9 +68,8 @@ struct SearchFacts : RunStart, RunEnd {
     std::size_t trials = 0;
     std::vector<std::pair<std::string, std::string>> invalid; ///< candidate, reason
     std::vector<std::string> without;                         ///< CPU features left out on request
-    std::vector<std::string> references; ///< by which winners were judged besides libc
-    std::string source_map;              ///< the source map's option, or ""
-    std::optional<double> budget_seconds;
+    std::vector<std::string> references;    ///< by which winners were judged besides libc
+    std::string source_map;                 ///< the source map's option, or ""
     std::optional<DisturbanceCounts> noise; ///< empty where the rounds were not watched
 };
 

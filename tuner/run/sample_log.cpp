@@ -51,6 +51,7 @@ template <class F> void fields(F& f, Is<RunEnd> auto& one) {
     f.positive("seconds", one.seconds);
     f.needed("phases", one.phases);
     f.needed("resumed", one.resumed);
+    f("time_budget_seconds", one.budget_seconds);
 }
 
 } // namespace profile_fields
