@@ -31,6 +31,11 @@ namespace asterope {
 
 namespace {
 
+/// Whether a routine is rendered beside the profile: a device or a pipe has no place beside it.
+bool renders(const TuningRequest& request) {
+    return !request.no_generate && is_replaceable(request.output);
+}
+
 /// A run from its request to its profile. Its figures come from the machine or from a log.
 class TuningRun {
   public:
@@ -210,7 +215,7 @@ class TuningRun {
         say(std::to_string(facts_.trials) + " samples in " + format_duration(facts_.seconds) +
             "; profile: " + request_.output +
             " (--verbose prints all, asterope-report draws it)\n");
-        if (request_.quiet || !request_.no_generate) return; // asterope-generate warns as well
+        if (request_.quiet || renders(request_)) return; // asterope-generate warns as well
         const std::string warning = noise_warning(why_provisional(profile), kTheseWinners);
         if (!warning.empty()) std::fprintf(stderr, "%s\n", warning.c_str());
     }
@@ -309,8 +314,8 @@ class TuningRun {
 };
 
 void render(const TuningRequest& request) {
-    if (request.no_generate) return;
-    if (!is_replaceable(request.output)) {
+    if (!renders(request)) {
+        if (request.no_generate) return;
         std::fprintf(stderr, "warning: %s is not a regular file: it gets no rendered routine\n",
                      request.output.c_str());
         return;
