@@ -200,6 +200,7 @@ class TuningRun {
             return load_routine(text_of(profile()), operation, "leave it out with --no-generate");
         } catch (const Failure& error) {
             unexamined_ = error.what();
+            timings_.progress.clear();
             warn("the routine was not examined: " + unexamined_);
             return nullptr;
         }
