@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from asterope.profile import load_profile
-from command_errors import SHORTEST, interrupted, json_lines, run_command, tune_error
+from command_errors import SHORTEST, interrupted, json_lines, make_device, run_command, tune_error
 
 pytestmark = pytest.mark.one_cpu
 
@@ -95,6 +95,15 @@ def test_a_reference_that_goes_wrong_in_the_middle_is_named(
     left = {"late", "p.json.trials"} if symbol == "crashes_late" else {"late"}
     assert {path.name for path in tmp_path.iterdir()} == left
     assert ("the log p.json.trials" in message) == (len(left) == 2)
+
+
+def test_one_that_goes_wrong_leaves_a_log_that_is_a_device(
+    tune, peers: Path, tmp_path: Path
+) -> None:
+    node = make_device(tmp_path / "node")
+    options = ("-o", "p.json", "--log", "node", "--reference", f"new={peers}:idles_late")
+    assert "copies wrong since" in tune_error(tune(*RUN, *options), 1)
+    assert node.is_char_device()
 
 
 def test_one_that_went_wrong_before_an_interrupt_leaves_no_log_to_resume_from(

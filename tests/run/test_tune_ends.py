@@ -171,6 +171,14 @@ def test_an_interrupt_while_the_routine_is_compiled_for_its_exam_ends_the_run(al
     assert alone.with_name(LOG).exists() and not alone.with_name(PROFILE).exists()
 
 
+def test_a_log_behind_a_link_goes_once_the_profile_is_there(alone: Path) -> None:
+    script(alone.with_name("asterope-generate"), "#!/bin/sh\n: > asterope_memcpy.c\n")
+    log = alone.with_name(LOG).rename(alone.with_name("far.trials"))
+    alone.with_name(LOG).symlink_to(log)
+    assert resume(alone, path="").returncode == 0
+    assert not log.exists()
+
+
 def has(log: Path, count: int) -> Callable[..., bool]:
     """Whether the log has so many bytes."""
     return lambda *_: log.exists() and log.stat().st_size >= count

@@ -241,7 +241,13 @@ void require_no_sample_log(const std::filesystem::path& path) {
                        " holds the samples of an earlier run: --resume goes on with it; remove it "
                        "to start anew");
     }
-    if (locked) std::filesystem::remove(std::filesystem::canonical(path));
+    if (locked) remove_sample_log(path);
+}
+
+void remove_sample_log(const std::filesystem::path& path) {
+    std::error_code error;
+    if (!std::filesystem::is_regular_file(path, error)) return;
+    std::filesystem::remove(std::filesystem::canonical(path, error), error);
 }
 
 SampleLogWriter::SampleLogWriter(const std::filesystem::path& path, const ordered_json& header)

@@ -90,6 +90,10 @@ Descriptor lock_sample_log(const std::filesystem::path& path);
 /// any sample.
 void require_no_sample_log(const std::filesystem::path& path);
 
+/// Removes a log, behind all links. A device or a pipe stays. So does a log in a folder that is not
+/// ours to write.
+void remove_sample_log(const std::filesystem::path& path);
+
 /// Writes a log, each line at once. The log is locked as long as this object lives.
 class SampleLogWriter {
   public:

@@ -135,7 +135,7 @@ class TuningRun {
         try {
             for (const OperationSearch& one : searches_) require_still_right(one.references);
         } catch (const Failure&) {
-            std::filesystem::remove(plan_.log);
+            remove_sample_log(plan_.log);
             throw;
         }
     }
@@ -152,7 +152,7 @@ class TuningRun {
         }
         write(found);
         // The user did not ask to keep it. It is still locked, so it is this run's own.
-        if (!plan_.keeps_log && left_nothing()) std::filesystem::remove(plan_.log);
+        if (!plan_.keeps_log && left_nothing()) remove_sample_log(plan_.log);
     }
 
     /// On the figures of a whole log. Returns the profile.
