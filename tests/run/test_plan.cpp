@@ -120,6 +120,18 @@ TEST_F(PlanOf, measures_nothing_that_writes_to_a_mapped_source_nor_tunes_for_it)
     EXPECT_NE(refusal(), "accepted");
 }
 
+TEST_F(PlanOf, refuses_an_output_that_is_the_mapped_source_or_a_reference) {
+    put("source", std::string(1 << 20, 's'));
+    request.output = (folder / "source").string();
+    request.sizes = "128,4K";
+    request.references = {"new=" + request.output + ":copy"};
+    EXPECT_TRUE(mentions(refusal(), "is the reference new, and would be lost"));
+    request.references.clear();
+    request.options.source_map = request.output + ":4096";
+    EXPECT_TRUE(mentions(refusal(), "is the mapped source, and would be lost"));
+    EXPECT_EQ(files(), 1u);
+}
+
 TEST_F(PlanOf, a_recording_decides_the_sizes_that_are_drawn_and_nothing_else) {
     put("r.json", made_up_recording().dump());
     const Plan without = plan();

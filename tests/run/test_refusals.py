@@ -26,6 +26,7 @@ BAD = {
         ["--seed", "-1", "--seed"],
         ["--log", "missing/t.jsonl", "missing/t.jsonl"],
         ["--log", "a.json", "-o", "./a.json", "./a.json: is the log of this search, and would be"],
+        ["--resume", "--log", "/dev/null", "/dev/null is not a regular file"],
         ["-o", "missing\n/p.json", "cannot write missing?/p.json"],
         ["--sizes", "8K,64", "64"],
         ["--sizes", "--sizes"],

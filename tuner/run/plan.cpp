@@ -148,13 +148,19 @@ Plan::Plan(const TuningRequest& request, const Machine& machine)
                        "run that was cut short with --log");
     }
     require_writable(log);
+    if (source_map) refuse_loss(request.output, source_map->file(), "the mapped source", "-o");
+    for (const std::vector<ExternalCopy>& all : references) {
+        for (const ExternalCopy& one : all) {
+            refuse_loss(request.output, one.path, "the reference " + one.name, "-o");
+        }
+    }
     refuse_loss(request.output, log, "the log of this search", "-o");
     refuse_loss(request.output, request.recording, "the recording", "-o");
     // This finds another run that writes the log, before this run disturbs its timings.
-    if (request.resume) {
-        lock_sample_log(log);
-    } else {
+    if (!request.resume) {
         require_no_sample_log(log);
+    } else if (!lock_sample_log(log)) {
+        throw BadInput("the log " + log + " is not a regular file: it holds nothing to resume");
     }
 }
 

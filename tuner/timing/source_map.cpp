@@ -90,6 +90,7 @@ SourceMap::SourceMap(std::string_view text, std::size_t largest_size) {
         }
     }();
     if (request.file.empty()) throw refuse("names no file: write FILE[:OFFSET[:LENGTH]]");
+    file_ = request.file;
     const std::string name = request.file.substr(0, 200);
 
     const std::string cannot_open = option + "cannot open " + name;

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace asterope {
@@ -22,10 +23,12 @@ class SourceMap {
     /// the program by SIGBUS.
     SourceMap(std::string_view text, std::size_t largest_size);
 
+    const std::string& file() const { return file_; }
     const char* data() const { return data_.get(); } ///< at the beginning of a page
     std::size_t bytes() const { return bytes_; }
 
   private:
+    std::string file_;
     std::shared_ptr<const char> data_; ///< unmaps
     std::size_t bytes_;
 };
