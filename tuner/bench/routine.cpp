@@ -34,8 +34,9 @@ std::string routine_library(const RoutineOptions& options) {
         if (std::filesystem::exists(folder / kLibrary, ignored)) return folder / kLibrary;
     }
     // Built once for all entry points, deleted when the program ends: children load it, too.
-    static std::optional<BuiltRoutine> built;
-    if (!built) {
+    static std::optional<ScratchFolder> folder;
+    static std::string library;
+    if (library.empty()) {
         std::filesystem::path profile;
         try {
             profile = profile_to_read(options.profile);
@@ -43,12 +44,12 @@ std::string routine_library(const RoutineOptions& options) {
             throw BadInput("build/libasterope_memcpy.so is missing, and cannot be built: " +
                            std::string(none.what()) + ", or " + kInstead);
         }
-        built.emplace(profile, kInstead);
+        library = build_routine(profile, folder.emplace(kInstead), kInstead);
         // stdout may be a table for programs, so this goes to stderr.
         std::fprintf(stderr, "the routine is built from %s\n",
-                     Error::one_line(built->profile()).c_str());
+                     Error::one_line(profile.string()).c_str());
     }
-    return built->library();
+    return library;
 }
 
 } // namespace asterope

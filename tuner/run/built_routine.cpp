@@ -107,17 +107,18 @@ ScratchFolder::~ScratchFolder() {
     if (mark_ >= 0) close(mark_);
 }
 
-BuiltRoutine::BuiltRoutine(const std::filesystem::path& profile, const std::string& instead)
-    : profile_(profile.string()), folder_(instead) {
-    run_generator(profile, folder_ / "", true, instead);
+std::string build_routine(const std::filesystem::path& profile, const ScratchFolder& folder,
+                          const std::string& instead) {
+    run_generator(profile, folder / "", true, instead);
+    const std::string library = folder / "libasterope_memcpy.so";
     // A shell runs it: many users set CC="ccache gcc".
-    const int status = run_program({"/bin/sh", "-c", "exec ${CC:-cc} \"$@\"", "sh", "-O2",
-                                    "-shared", "-fPIC", "-pthread", "-DASTEROPE_THREADS", "-o",
-                                    library(), folder_ / "asterope_memcpy.c"},
-                                   true);
-    if (status == 0) return;
+    const int status =
+        run_program({"/bin/sh", "-c", "exec ${CC:-cc} \"$@\"", "sh", "-O2", "-shared", "-fPIC",
+                     "-pthread", "-DASTEROPE_THREADS", "-o", library, folder / "asterope_memcpy.c"},
+                    true);
+    if (status == 0) return library;
     throw_if_interrupted(); // a terminal's interrupt ends the compiler, too
-    throw Failure("the routine of " + profile_ + " could not be compiled (${CC:-cc} " +
+    throw Failure(std::string("the routine could not be compiled (${CC:-cc} ") +
                   (status == 127 ? "is not there" : "fails") + "): install a C compiler, or " +
                   instead);
 }
@@ -127,9 +128,8 @@ CopyFunction load_routine(const std::string& profile, Operation operation,
     const ScratchFolder folder(instead);
     const std::filesystem::path file = folder / "profile.json";
     write_atomically(file, profile);
-    const BuiltRoutine built(file, instead);
     std::string reason;
-    void* library = load_library(built.library(), reason);
+    void* library = load_library(build_routine(file, folder, instead), reason);
     if (!library) throw Failure(reason);
     const std::string symbol = symbol_of(operation);
     return reinterpret_cast<CopyFunction>(dlsym(library, symbol.c_str()));

@@ -33,25 +33,14 @@ class ScratchFolder {
     const pid_t maker_ = getpid(); ///< a child that ends must leave the folder to its parent
 };
 
-/// The routine of a profile, compiled as a shared library in a folder that this object removes at
-/// its end.
-class BuiltRoutine {
-  public:
-    /// Builds the routine of the profile at `profile`. Runs asterope-generate and the C compiler
-    /// ($CC, else cc). Throws Failure where it cannot be rendered or compiled. The error ends in
-    /// `instead`, which says how to go on.
-    BuiltRoutine(const std::filesystem::path& profile, const std::string& instead);
-
-    const std::string& profile() const { return profile_; }
-    std::string library() const { return folder_ / "libasterope_memcpy.so"; }
-
-  private:
-    std::string profile_;
-    ScratchFolder folder_;
-};
+/// Builds the routine of the profile at `profile` as a shared library in `folder`. Runs
+/// asterope-generate and the C compiler ($CC, else cc). Returns the library's path. Throws Failure
+/// where it cannot be rendered or compiled. The error ends in `instead`, as above.
+std::string build_routine(const std::filesystem::path& profile, const ScratchFolder& folder,
+                          const std::string& instead);
 
 /// The operation's function of the routine of a profile, given as text. Its library is never
-/// unloaded. Throws as BuiltRoutine does.
+/// unloaded. Throws as build_routine does.
 CopyFunction load_routine(const std::string& profile, Operation operation,
                           const std::string& instead);
 
