@@ -27,6 +27,17 @@ std::vector<Workload> cached_workloads(std::size_t size, const Weights& weights)
     return cached;
 }
 
+/// Whether a copy that stores past the caches may do so without a probe. It may not if it is
+/// clearly slower than libc under a counting workload whose destination was cached. (A copy before
+/// left it there, or the kernel that cleared it.) In a loop such a copy would evict data that it
+/// found cached.
+bool may_store_past_caches(const Weights& counted, const RatioOf& ratio) {
+    return std::ranges::none_of(counted, [&](const auto& one) {
+        const WorkloadFacts& facts = facts_of(one.first);
+        return (facts.destination_cached || facts.fresh) && ratio(one.first) < kClearlySlower;
+    });
+}
+
 } // namespace
 
 std::vector<TimedRowCopy> Contests::timed_rows() const {
@@ -159,13 +170,6 @@ std::vector<Row> Contests::beyond_chance(std::vector<Row> rows,
             return again || forbidden || settled.count(index) > 0 ||
                    leads(index, one, other, objective);
         });
-}
-
-bool may_store_past_caches(const Weights& counted, const RatioOf& ratio) {
-    return std::ranges::none_of(counted, [&](const auto& one) {
-        const WorkloadFacts& facts = facts_of(one.first);
-        return (facts.destination_cached || facts.fresh) && ratio(one.first) < kClearlySlower;
-    });
 }
 
 bool may_set_past_caches(const Weights& counted, const RatioOf& ratio) {

@@ -2,7 +2,6 @@
 // be made of them.
 #pragma once
 
-#include <deque>
 #include <functional>
 #include <limits>
 #include <map>
@@ -26,7 +25,8 @@ struct Contest {
     std::vector<SizeResult> results; ///< by objective
 };
 
-/// Sensing copies timed beside pipelines at one size; `entrants` as the race numbers them.
+/// Sensing copies timed beside pipelines at one size; `entrants` as the race numbers them. Only its
+/// figures are valid: its copies are gone.
 struct SensingRace {
     Race race;
     std::vector<std::pair<RowCopy, const asterope_copy*>> entrants; ///< null: without a probe
@@ -49,9 +49,9 @@ struct TimedSensing {
 struct Contests {
     std::vector<Entrant> contestants;
     RowRules rules;
-    std::vector<Contest> at_size;     ///< By evaluated size. Empty where the time did not suffice.
-    std::vector<SizeScores> scores;   ///< by evaluated size, of the routine's own objective
-    std::deque<TimedSensing> sensing; ///< races refer to the arguments
+    std::vector<Contest> at_size;   ///< By evaluated size. Empty where the time did not suffice.
+    std::vector<SizeScores> scores; ///< by evaluated size, of the routine's own objective
+    std::vector<TimedSensing> sensing;
     std::vector<std::optional<RowCopy>> standing;     ///< by evaluated size, see standing_copies
     std::map<std::size_t, SensingRace> sensing_races; ///< by evaluated size
 
@@ -89,14 +89,9 @@ struct Contests {
 /// Libc's time over a copy's under a workload, or that of the fastest of libc and the references.
 using RatioOf = std::function<double(Workload)>;
 
-/// Whether a copy that stores past the caches may do so without a probe. It may not if it is
-/// clearly slower than libc under a counting workload whose destination was cached. (A copy before
-/// left it there, or the kernel that cleared it.) In a loop such a copy would evict data that it
-/// found cached.
-bool may_store_past_caches(const Weights& counted, const RatioOf& ratio);
-
-/// The same of sets. They must also gain under a workload with a reader. Without a reader most sets
-/// gain, as a later reader has to wait for memory instead.
+/// Whether a set that stores past the caches may do so without a probe. It must not be clearly
+/// slower than libc where destinations were cached, and must gain under a workload with a reader.
+/// Without a reader most sets gain, as a later reader has to wait for memory instead.
 bool may_set_past_caches(const Weights& counted, const RatioOf& ratio);
 
 /// Whether a pipeline may copy a size without a probe. It may not where OperationRun::may_take

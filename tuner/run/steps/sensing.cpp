@@ -1,6 +1,7 @@
 // The step of a run that finds the sizes at which a copy should sense whether its data is cached,
 // and the probe for it.
 #include <algorithm>
+#include <deque>
 
 #include "base/contains.hpp"
 #include "base/size_text.hpp"
@@ -254,7 +255,7 @@ void time_sensing_at(OperationRun& run, std::size_t index,
 
 /// Keeps the best of sensing copies that differ in their probe alone, and the simpler of two that
 /// are about as good.
-void keep_best_probes(std::deque<TimedSensing>& sensing) {
+void keep_best_probes(std::vector<TimedSensing>& sensing) {
     constexpr double kAbout = 0.002; ///< of the mean score
     const auto timed = [](const TimedSensing& one) {
         return std::ranges::count_if(one.at,
@@ -265,7 +266,7 @@ void keep_best_probes(std::deque<TimedSensing>& sensing) {
         for (const auto& [index, here] : one.at) sum += here.finalist ? here.finalist->score : 0;
         return timed(one) == 0 ? kWorthOfUnusable : sum / static_cast<double>(timed(one));
     };
-    std::deque<TimedSensing> kept;
+    std::vector<TimedSensing> kept;
     for (TimedSensing& one : sensing) {
         const auto other = std::ranges::find_if(
             kept, [&](const TimedSensing& known) { return known.row.copy == one.row.copy; });
