@@ -49,7 +49,7 @@ TEST(Percentile, is_the_smallest_value_that_so_many_do_not_exceed) {
 
 // From the tables of the binomial distribution with p = 1/2: the most values that may be cut at
 // each end while both tails together stay within 5 %.
-TEST(SignInterval, takes_the_order_statistics_of_the_binomial_table_and_widens_with_confidence) {
+TEST(SignInterval, takes_the_order_statistics_of_the_binomial_table) {
     const std::tuple<int, int, int> table[] = {
         {1, 1, 1},   {2, 1, 2},    {5, 1, 5},    {6, 1, 6},    {8, 1, 8},   {9, 2, 8},
         {11, 2, 10}, {12, 3, 10},  {15, 4, 12},  {17, 5, 13},  {20, 6, 15}, {21, 6, 16},
@@ -60,9 +60,6 @@ TEST(SignInterval, takes_the_order_statistics_of_the_binomial_table_and_widens_w
         EXPECT_EQ(estimate.high, high) << n << " values";
         EXPECT_EQ(estimate.median, (n + 1) / 2.0) << n << " values";
     }
-    EXPECT_EQ(sign_interval(countdown(25), 0.5).low, 11); // P(Bin(25) <= 10) = 0.212
-    EXPECT_EQ(sign_interval(countdown(25), 0.99).low, 6); // P(Bin(25) <= 5) = 0.002
-    EXPECT_EQ(sign_interval(countdown(25), 1.0).low, 1);
 }
 
 // 2^-n is 0 to a double from n = 1075 on; asterope-bench takes up to 100000 rounds.

@@ -72,9 +72,7 @@ void throw_if_interrupted() {
 }
 
 InterruptsHeld::InterruptsHeld() {
-    sigset_t held;
-    sigemptyset(&held);
-    for (const int signal : kSignals) sigaddset(&held, signal);
+    const sigset_t held = interrupt_signals();
     pthread_sigmask(SIG_BLOCK, &held, &before_);
 }
 

@@ -34,14 +34,14 @@ double percentile(std::vector<double> values, double percent) {
     return *at;
 }
 
-Estimate sign_interval(std::vector<double> values, double confidence) {
+Estimate sign_interval(std::vector<double> values) {
     const double middle = median(values);
     if (std::isnan(middle)) return {middle, middle, middle};
     std::ranges::sort(values);
     // The k-th smallest and k-th largest miss the median with probability 2 P(Bin(n, 1/2) < k). Its
     // terms are carried as logarithms: 2^-n is 0 to a double from n = 1075 on.
     const std::size_t n = values.size();
-    const double allowed = (1 - confidence) / 2;
+    constexpr double allowed = 0.05 / 2;
     double log_term = -static_cast<double>(n) * std::log(2.0); // of P(Bin = 0)
     double below = std::exp(log_term);                         // P(Bin <= k)
     std::size_t k = 0;

@@ -23,9 +23,9 @@ struct Estimate {
 };
 
 /// Median and its sign-test interval, for any distribution. It is the narrowest pair of order
-/// statistics that encloses the true median with at least `confidence` (Conover, Practical
+/// statistics that encloses the true median with 95 % confidence (Conover, Practical
 /// Nonparametric Statistics, 3.2). With too few values for that, the extremes.
-Estimate sign_interval(std::vector<double> values, double confidence = 0.95);
+Estimate sign_interval(std::vector<double> values);
 
 /// exp() of all three: an estimate of log ratios read as ratios.
 Estimate exponentiate(const Estimate& logs);
@@ -39,7 +39,7 @@ std::string range_text(const Estimate& ratio);
 std::string ratio_text(const Estimate& ratio);
 
 /// How far it usually is from a value to the next one that differs: a clock's step, whose values
-/// may differ in the last digits besides. Infinite of equal ones.
+/// may differ in the last digits besides. Infinite where all values are equal.
 double clock_step(const std::vector<double>& sorted);
 
 /// Ratios above 0, gathered for their geometric mean and the least of them.
