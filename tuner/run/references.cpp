@@ -55,10 +55,7 @@ void require_use(const std::vector<std::string>& texts, const std::vector<Operat
         const auto lacks = [&](Operation one) { return place_in(text, one).second.empty(); };
         if (!std::ranges::all_of(operations, lacks)) continue;
         throw BadInput(std::string(kOption) + " '" + text.substr(0, 80) +
-                       "' names no function of " +
-                       joined(
-                           operations, [](Operation one) { return name_of(one); }, ",") +
-                       ": write " + kReferenceForm);
+                       "' has no function of --operations: write " + kReferenceForm);
     }
 }
 

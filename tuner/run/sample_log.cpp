@@ -246,8 +246,8 @@ void require_no_sample_log(const std::filesystem::path& path) {
 
 void remove_sample_log(const std::filesystem::path& path) {
     std::error_code error;
-    if (!std::filesystem::is_regular_file(path, error)) return;
-    std::filesystem::remove(std::filesystem::canonical(path, error), error);
+    const std::filesystem::path file = std::filesystem::canonical(path, error);
+    if (std::filesystem::is_regular_file(file, error)) std::filesystem::remove(file, error);
 }
 
 SampleLogWriter::SampleLogWriter(const std::filesystem::path& path, const ordered_json& header)

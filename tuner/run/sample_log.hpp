@@ -69,7 +69,7 @@ bool begins_sample_log(std::string_view line);
 /// - {"size", "workload", "probe", "copy", "ticks", "destination_ticks"}: the readings of a probe
 ///   in front of a copy. The last one is there if the probe looks at the destination, too.
 /// - {"hit": ["steal"]}: the disturbances of the round that ended there.
-/// - {"resumed": "2026-11-21T10:00:00Z"}: here a killed run was taken up again.
+/// - {"resumed": "2026-11-21T10:00:00Z"}: here a killed run was taken up again, on that date.
 /// - {"finished", "seconds", "phases", "resumed", "time_budget_seconds"}: the end, with the
 /// profile's
 ///   facts about the run. The last one is there if the run had a budget.
@@ -90,8 +90,7 @@ Descriptor lock_sample_log(const std::filesystem::path& path);
 /// any sample.
 void require_no_sample_log(const std::filesystem::path& path);
 
-/// Removes a log, behind all links. A device or a pipe stays. So does a log in a folder that is not
-/// ours to write.
+/// Removes a log behind its links, if it can. A device or a pipe stays.
 void remove_sample_log(const std::filesystem::path& path);
 
 /// Writes a log, each line at once. The log is locked as long as this object lives.

@@ -31,11 +31,6 @@ namespace asterope {
 
 namespace {
 
-/// Whether a routine is rendered beside the profile: a device or a pipe has no place beside it.
-bool renders(const TuningRequest& request) {
-    return !request.no_generate && is_replaceable(request.output);
-}
-
 /// A run from its request to its profile. Its figures come from the machine or from a log.
 class TuningRun {
   public:
@@ -206,8 +201,7 @@ class TuningRun {
         }
     }
 
-    /// Throws Failure if an exam found the routine slower than libc, or if the routine was not
-    /// examined.
+    /// See result.hpp.
     void require_no_loss() const { asterope::require_no_loss(searches_, unexamined_); }
 
     void write(const Profile& profile) const {
@@ -216,7 +210,8 @@ class TuningRun {
         say(std::to_string(facts_.trials) + " samples in " + format_duration(facts_.seconds) +
             "; profile: " + request_.output +
             " (--verbose prints all, asterope-report draws it)\n");
-        if (request_.quiet || renders(request_)) return; // asterope-generate warns as well
+        const bool renders = !request_.no_generate && is_replaceable(request_.output);
+        if (request_.quiet || renders) return; // asterope-generate warns as well
         const std::string warning = noise_warning(why_provisional(profile), kTheseWinners);
         if (!warning.empty()) std::fprintf(stderr, "%s\n", warning.c_str());
     }
@@ -315,8 +310,8 @@ class TuningRun {
 };
 
 void render(const TuningRequest& request) {
-    if (!renders(request)) {
-        if (request.no_generate) return;
+    if (request.no_generate) return;
+    if (!is_replaceable(request.output)) {
         std::fprintf(stderr, "warning: %s is not a regular file: it gets no rendered routine\n",
                      request.output.c_str());
         return;

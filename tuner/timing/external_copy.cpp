@@ -35,26 +35,6 @@ CopyFunction load_external(const ExternalCopy& copy, std::string& reason) {
     return reinterpret_cast<CopyFunction>(function);
 }
 
-ExternalCopy parse_external_copy(std::string_view text, const std::string& option,
-                                 Operation operation, const char* form,
-                                 decltype(place_of)* places) {
-    const auto refuse = [&](const std::string& why) {
-        return BadInput(option + " '" + std::string(text.substr(0, 80)) + "' " + why + ": write " +
-                        form + ", such as musl=/lib/ld-musl-" + kArchitecture + ".so.1:memcpy");
-    };
-    const std::size_t equals = text.find('=');
-    if (equals == text.npos) throw refuse("has no name");
-    const std::string_view name = text.substr(0, equals);
-    if (!is_name(name)) {
-        throw refuse("has a name that is not of letters, digits, '.', '_' and '-', at most " +
-                     std::to_string(kLongestName) + " of them");
-    }
-    const auto [path, symbol] = places(std::string(text.substr(equals + 1)), operation);
-    if (symbol.empty()) throw refuse("has no symbol");
-    if (path.empty()) throw refuse("has no path");
-    return {std::string(name), path, symbol, operation};
-}
-
 } // namespace
 
 std::pair<std::string, std::string> place_of(const std::string& text, Operation) {
@@ -69,11 +49,24 @@ std::vector<ExternalCopy> parse_external_copies(const std::vector<std::string>& 
                                                 const char* form, decltype(place_of)* places) {
     std::vector<ExternalCopy> copies;
     for (const std::string& text : texts) {
-        copies.push_back(parse_external_copy(text, option, operation, form, places));
-        const std::string& name = copies.back().name;
+        const auto refuse = [&](const std::string& why) {
+            return BadInput(option + " '" + text.substr(0, 80) + "' " + why + ": write " + form +
+                            ", such as musl=/lib/ld-musl-" + kArchitecture + ".so.1:memcpy");
+        };
+        const std::size_t equals = text.find('=');
+        if (equals == text.npos) throw refuse("has no name");
+        const std::string name = text.substr(0, equals);
+        if (!is_name(name)) {
+            throw refuse("has a name that is not of letters, digits, '.', '_' and '-', at most " +
+                         std::to_string(kLongestName) + " of them");
+        }
+        const auto [path, symbol] = places(text.substr(equals + 1), operation);
+        if (symbol.empty()) throw refuse("has no symbol");
+        if (path.empty()) throw refuse("has no path");
         if (contains(taken, name)) {
             throw BadInput(option + " " + name + " is the name of another copy: choose another");
         }
+        copies.push_back({name, path, symbol, operation});
         taken.push_back(name);
     }
     return copies;
