@@ -8,8 +8,8 @@
 namespace asterope {
 
 /// Estimates without a clock: callers tell the planned and the spent time. A step goes on at its
-/// own rate (seconds that it took for one that was planned) as soon as it has one. Until then it
-/// goes on at that of all steps together.
+/// own rate (seconds that it took for one that was planned) once a twentieth of it was done here.
+/// Until then it goes on at that of all steps together.
 class TimeLeft {
   public:
     /// Adds seconds to the step's plan.

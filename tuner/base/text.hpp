@@ -44,8 +44,8 @@ std::string joined(const List& list, Text text, const char* between = ", ") {
 std::string wrapped(const std::string& text, std::size_t width = 100, const char* indent = "  ");
 
 /// The lines of a table, the header first: `gap` blanks between columns as wide as their cells,
-/// those whose headers are in `left` to the left, the others to the right. No column of empty
-/// cells.
+/// those whose headers are in `left` to the left, the others to the right. A column of empty
+/// cells is left out.
 std::string aligned(const std::vector<std::vector<std::string>>& rows,
                     const std::set<std::string>& left, std::size_t gap = 1);
 

@@ -28,7 +28,7 @@ struct WatchedRun {
 
     /// The advice about a function that ended the run.
     std::string remedy = "leave it out, or repair it";
-    double patience = 20; ///< Seconds that one Calling may last, without limit up to half more.
+    double patience = 20; ///< Seconds until a Calling is ended, or up to half as many more.
 };
 
 /// Does `work` in a child process and returns its exit code. An exception in it becomes a line on

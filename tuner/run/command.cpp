@@ -16,7 +16,7 @@ namespace asterope {
 
 namespace {
 
-/// The options as given. Options that TuningRequest lacks become fields of it.
+/// The options as given. The flags set fields of the request, see request_of().
 struct Options {
     TuningRequest request;
     bool for_system = false, for_user = false, interleave = false;
@@ -65,10 +65,11 @@ void add_aims(CLI::App& app, TuningRequest& request) {
                "functions of other names are named behind it; winners are judged by the best of "
                "libc and the references; may be repeated",
                kReferenceForm, {.may_be_repeated = true});
-    add_option(app, "--threads", &request.options.threads,
-               "the most threads that share a copy; 1: copies are not shared (default: as many as "
-               "there are CPUs allowed)",
-               "N", {.within = {{1, ASTEROPE_MOST_THREADS}}});
+    add_option(
+        app, "--threads", &request.options.threads,
+        "the most threads that share a copy; 1: copies are not shared (default: one for each "
+        "CPU allowed, at most 64)",
+        "N", {.within = {{1, ASTEROPE_MOST_THREADS}}});
     add_option(app, "--source-map", &request.options.source_map,
                "map the sources from this file or device (FILE[:OFFSET[:LENGTH]]), read-only",
                "MAP", {.not_empty = true});

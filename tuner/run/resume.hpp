@@ -1,4 +1,4 @@
-// Opens the log that a killed run left, if that is of the same search.
+// Opens the log of a run: a new one, or the one that a killed run of the same search left.
 #pragma once
 
 #include <filesystem>

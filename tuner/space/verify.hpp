@@ -15,7 +15,7 @@ struct Invalid {
 };
 
 /// Runs every variant of `space` (copies or sets) at the shortest and longest distances, over a
-/// grid of offsets and sizes, with canaries around the destination. It does so in a child process:
+/// grid of offsets and sizes, with canaries around the destination. It does so in child processes:
 /// a candidate that crashes is reported like one that copies wrongly. `space` may be any list, so
 /// that only those of the extension axes are run that are going to be timed. Throws Failure where
 /// no child process can be started.
