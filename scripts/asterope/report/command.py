@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from ..arguments import file_name
-from ..atomic_file import write_output
+from ..atomic_file import check_output, write_output
 from ..command_line import DONE, PACKAGES, Parser, run, show, tell, to_install
 from ..faults import BadInput, Failure, one_line
 from ..profile_places import profile_to_read
@@ -58,6 +58,7 @@ def _run(arguments: argparse.Namespace) -> int:
             if output.samefile(path):
                 what = "is an input: choose another file for the page with -o"
                 raise BadInput(f"{one_line(path)}: {what}")
+    check_output(output)
     inputs = read_inputs(names)
     try:
         from . import page  # not before the inputs are good: matplotlib takes a second to load
