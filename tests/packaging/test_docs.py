@@ -308,7 +308,9 @@ def test_the_guide_counts_the_candidates_of_each_size_as_the_space_does() -> Non
     told = re.search(r"\(With\s+all\s+registers\s+(.+?)\s+on\.\)", guide, re.DOTALL)[1]
     space = of("x86_64").pipelines
     paper = [variant for variant in space.variants() if not variant.departures]
-    for count, number, unit in re.findall(r"([\d,]+) (?:at|from) (\d+) (B|KiB)", told):
+    counts = re.findall(r"([\d,]+) (?:at|from) (\d+) (B|KiB)", told)
+    assert len(counts) == 4
+    for count, number, unit in counts:
         size = int(number) * {"B": 1, "KiB": 1024}[unit]
         distances = {v: space.VALUES["pd"] if v.ps else (0,) for v in paper if size > v.acts_above}
         acting = sum(64 * pd < size for own in distances.values() for pd in own)

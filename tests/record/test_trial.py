@@ -241,8 +241,7 @@ def test_all_functions_copy_right(tried, checker, explore) -> None:
 def test_a_routine_without_memset_leaves_sets_to_libc(tried, way) -> None:
     observed = tried("functions", 20, ways=[way("like", set="-")])
     sets = [seen for place, seen in observed.places.items() if place.function == "memset"]
-    taken = {block.way for seen in sets for cycle in seen.cycles for block in cycle}
-    assert taken <= {LIBC, LIBC_AGAIN}
+    assert sets and not any(seen.cycles for seen in sets)
 
 
 def test_a_library_with_a_map_is_taken_by_all_places_together_alone(tried, way) -> None:
@@ -331,7 +330,9 @@ def test_in_operation_large_files_of_ended_processes_have_few_names(tried, recor
     """So these are no more than some 64 MiB."""
     for _ in range(8):
         tried("threads", 64, 4000, explore=1)
-    for path in recorder.folder.iterdir():
+    files = list(recorder.folder.iterdir())
+    assert files
+    for path in files:
         takes, number = path.stat().st_blocks * 512, int(path.stem.removeprefix("ended-"))
         assert takes > 1 << 20 and (number + 1) * takes < 80 << 20
 
