@@ -77,7 +77,7 @@ def test_a_link_names_the_program_and_not_its_target(
     """Neither in a place nor where it goes on after the command."""
     link, file = tmp_path / "server", tmp_path / "trial.json"
     link.symlink_to(program)
-    done = prove("--time", "3s", "--json", file, "--", link, 200_000)
+    done = prove("--time", "1s", "--json", file, "--", link, 200_000)
     assert "server main (memcpy)" in done.stdout and "program main" not in done.stdout, done
     assert {place["module"] for place in read_json(file, "trial")["places"]} >= {str(program)}
     stays = "int main(void) { return fork() ? 0 : pause(); }"
@@ -90,7 +90,7 @@ def test_a_link_names_the_program_and_not_its_target(
 
 @pytest.mark.parametrize("option", ["--json", "--write"])
 def test_what_cannot_be_written_is_shown_all_the_same(prove, program: Path, option: str) -> None:
-    done = prove("--time", "3s", option, "/dev/full", "--", program, 200_000)
+    done = prove("--time", "1s", option, "/dev/full", "--", program, 200_000)
     assert only_error(done, 1).endswith(" /dev/full: cannot write: No space left on device")
     assert "program main (memcpy)" in done.stdout and "Wrote" not in done.stdout
 
@@ -98,7 +98,7 @@ def test_what_cannot_be_written_is_shown_all_the_same(prove, program: Path, opti
 def test_a_short_program_is_run_again(prove, program: Path, tmp_path: Path) -> None:
     file = tmp_path / "trial.json"
     shell = ("sh", "-c", f"{program} 20000; exit")  # whose time is not the program's
-    prove("--time", "3s", "--json", file, "--", *shell)
+    prove("--time", "1s", "--json", file, "--", *shell)
     found = json.loads(file.read_text())
     assert 1 < found["runs"] < found["processes"] and found["wall_seconds"] <= found["seconds"]
     assert found["copied_bytes"] >= 8192 * 20_000 * (found["runs"] - 1)
@@ -181,7 +181,7 @@ def test_workers_of_another_user_are_tried(prove, tmp_path: Path) -> None:
     file = tmp_path / "trial.json"
     with tempfile.TemporaryDirectory() as folder:  # pytest's folders are private
         os.chmod(folder, 0o711)
-        done = prove("--time", "3s", "--json", file, "--", program, TMPDIR=folder)
+        done = prove("--time", "1s", "--json", file, "--", program, TMPDIR=folder)
     found = json.loads(file.read_text())
     assert found["processes"] == 3 * found["runs"] and "unseen" not in found["limits"], done
 
@@ -199,7 +199,7 @@ def test_a_command_that_ends_before_its_work_is_not_judged(prove, program: Path)
 def test_what_short_children_left_is_given_back_while_others_run(prove, tmp_path: Path) -> None:
     """The command waits until it is."""
     loop = (
-        "for i in $(seq 300); do /bin/true; done; "
+        "for i in $(seq 60); do /bin/true; done; "
         "while [ $(ls $ASTEROPE_RECORD | wc -l) -gt 20 ]; do sleep 0.1; done; touch given"
     )
     prove("--time", "60s", "--", "sh", "-c", loop + "; exit 1")  # it runs once
@@ -287,7 +287,7 @@ def test_a_name_keeps_a_map_and_its_library_tried_as_a_whole(named, program, tmp
 
     assert named("merge", "own").returncode == 2
     for _ in range(2):
-        explored = named("--explore", 2, "--name", "own", "--", program, 12_000_000)
+        explored = named("--explore", 2, "--name", "own", "--", program, 4_000_000)
         assert explored.stdout == "took 3\n"
     merged = named("merge", "own")
     assert " 2 processes," in merged.stdout and "program main (memcpy)" in merged.stdout

@@ -443,7 +443,7 @@ def test_more_than_the_copies_can_bring_is_an_error_of_the_method(factor: float)
 @pytest.mark.parametrize("limit", [blocks.THREADS_FULL, blocks.NO_WAY])
 def test_where_some_copies_were_not_counted_nothing_bounds_a_difference(limit: str) -> None:
     for factor, told in ((0.5, False), (1.0, True)):
-        observed = observed_of({PLACE: steady(factor)}, 1, pairs=3000)
+        observed = observed_of({PLACE: steady(factor)}, 1, pairs=300)
         observed.limits.add(limit)
         found = findings(observed, WAYS)
         assert found.is_told == told

@@ -78,13 +78,13 @@ def test_a_fault_ends_it_in_one_line_and_leaves_the_earlier_profile(
 
 def test_a_disk_that_fills_up_keeps_the_timings(tune, earlier: Path) -> None:
     full = limit(resource.RLIMIT_FSIZE, 100_000)
-    message = tune_error(tune(*QUICK, "-o", earlier, preexec_fn=full), 1)
+    message = tune_error(tune(*SHORT, "-o", earlier, preexec_fn=full), 1)
     log = earlier.with_name("profile.json.trials")
     assert str(log) in message and "--resume" in message
     assert earlier.read_text() == OLD
     assert log.stat().st_size == 100_000
     earlier.unlink()
-    assert tune(*QUICK, "-o", earlier, "--resume").returncode == 0
+    assert tune(*SHORT, "-o", earlier, "--resume").returncode == 0
     load_profile(earlier)
 
 
