@@ -123,10 +123,10 @@ def timed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def resume(alone: Path, path: str) -> subprocess.CompletedProcess:
+def resume(alone: Path, path: str, *arguments: str) -> subprocess.CompletedProcess:
     """Goes on where that run ended, so that little is left to be timed."""
-    environment = {**os.environ, "PATH": path}
-    return run_command(alone, *ONE_SIZE, "--resume", cwd=alone.parent, env=environment)
+    command = (alone, *ONE_SIZE, "--resume", *arguments)
+    return run_command(*command, cwd=alone.parent, env={**os.environ, "PATH": path})
 
 
 @pytest.fixture
@@ -180,7 +180,7 @@ def test_a_log_behind_a_link_goes_once_the_profile_is_there(alone: Path) -> None
 
 
 def has(log: Path, count: int) -> Callable[..., bool]:
-    """Whether the log has so many bytes."""
+    """A condition for `interrupted`: the log has at least `count` bytes."""
     return lambda *_: log.exists() and log.stat().st_size >= count
 
 
@@ -300,10 +300,10 @@ def test_a_log_without_a_sample_is_no_reason_to_refuse(tune, tmp_path: Path) -> 
         assert (done.returncode, log.exists()) == ((2, True) if refused else (0, False))
 
 
-def test_a_run_into_a_device_leaves_it_one_and_renders_nothing(tune, tmp_path: Path) -> None:
-    node = make_device(tmp_path / "node")
-    done = tune(*ONE_SIZE, "--quiet", "-o", "node")
+def test_a_run_into_a_device_leaves_it_one_and_renders_nothing(alone: Path) -> None:
+    node = make_device(alone.with_name("node"))
+    done = resume(alone, os.environ["PATH"], "--quiet", "-o", "node")
     assert (done.returncode, done.stderr) == (0, "")
     assert "node is not a regular file: it gets no rendered routine" in done.all_stderr
     assert stat.S_ISCHR(node.stat().st_mode)
-    assert os.listdir(tmp_path) == ["node"]
+    assert {*os.listdir(alone.parent)} == {"asterope-tune", "node"}

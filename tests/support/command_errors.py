@@ -99,7 +99,8 @@ def interrupted(
     number: int = signal.SIGINT,
     **settings: object,
 ) -> subprocess.CompletedProcess:
-    """Sends it the signal as soon as `ready` no longer says False, and waits for its end."""
+    """Sends the signal when `ready` returns anything but False (None counts as ready), and waits
+    for the end."""
     settings = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, **settings}
     with subprocess.Popen([str(part) for part in command], **settings) as process:
         try:

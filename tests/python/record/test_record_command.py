@@ -335,13 +335,15 @@ SAYS = {
 }
 
 
-def launcher_in(folder: Path, name: str) -> Path:
-    return compiled(folder / name, LAUNCHER, "-O1", "-w", f"-I{HERE}")
+@pytest.fixture(scope="module")
+def launcher(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("launcher")
+    return compiled(folder / "target", LAUNCHER, "-O1", "-w", f"-I{HERE}")
 
 
 @pytest.mark.parametrize("how", SAYS)
-def test_what_was_not_seen_is_not_called_little(record, tmp_path, how: str) -> None:
-    (tmp_path / "launcher").symlink_to(launcher_in(tmp_path, "target"))
+def test_what_was_not_seen_is_not_called_little(record, launcher, tmp_path, how: str) -> None:
+    (tmp_path / "launcher").symlink_to(launcher)
     done = record("--", tmp_path / "launcher", how)
     said = " ".join(done.stderr.split())
     assert done.returncode == 0 and SAYS[how] in said, done
@@ -353,9 +355,8 @@ def test_what_was_not_seen_is_not_called_little(record, tmp_path, how: str) -> N
     assert (recording["unseen"] > 0) == (SAYS[how] == NOT_RECORDED)
 
 
-def test_time_after_the_last_word_of_a_process_is_told_as_such(record, tmp_path) -> None:
+def test_time_after_the_last_word_of_a_process_is_told_as_such(record, launcher, tmp_path) -> None:
     """Where its parent waits by a function that does not say what it took."""
-    launcher = launcher_in(tmp_path, "launcher")
     begins = f"os.posix_spawn({str(launcher)!r}, ['launcher', 'exits'], os.environ)"
     code = f"import os; os.waitid(os.P_PID, {begins}, os.WEXITED)"
     done = record("--", sys.executable, "-c", code)
