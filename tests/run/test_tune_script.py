@@ -18,10 +18,17 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from asterope.command_line import run
 from asterope.option_words import OPTIONS, SEARCH, WORDS, options_of
-from asterope.tune_script.request import FORMS
+from asterope.tune_script.request import FORMS, read
 from asterope.tune_script.requirements import EXTRAS, requirements
-from command_errors import on_terminal, only_error_of, press_ctrl_c, run_command
+from command_errors import (
+    on_terminal,
+    only_error_of,
+    only_line_of,
+    press_ctrl_c,
+    run_command,
+)
 from copy_programs import need, output_of
 from namespaces import run_with
 from tune_checkout import PROVISIONAL, Checkout, only_line
@@ -59,12 +66,19 @@ MISSPELT = {
 
 
 @pytest.mark.parametrize(("given", "expected"), MISSPELT.values(), ids=MISSPELT)
-def test_misspelt_words_are_refused_before_anything_is_installed_or_built(
-    bare: Checkout, given: list[str], expected: str
+def test_misspelt_words_get_one_line(given, expected, tmp_path: Path, capsys, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    os.mkfifo("pipe")
+    Path("other.json").write_text("{}")
+    assert run("scripts/tune", lambda: read(tmp_path / "checkout", given)) == 2
+    assert expected in only_line_of("scripts/tune", capsys)
+
+
+@pytest.mark.parametrize("given", ["--rigr", "--resume"])  # what is looked for first, and last
+def test_mistakes_are_refused_before_anything_is_installed_or_built(
+    bare: Checkout, given: str
 ) -> None:
-    os.mkfifo(bare.home / "pipe")
-    (bare.home / "other.json").write_text("{}")
-    assert expected in only_line(bare.run(*given))
+    only_line(bare.run(given))
     assert sorted(path.name for path in bare.root.iterdir()) == ["scripts"]
 
 
@@ -188,15 +202,18 @@ def test_the_words_of_its_options_are_all_that_asterope_tune_takes(build_dir: Pa
         assert set(WORDS[option].split()) == told - {"or"}, option
 
 
-@pytest.mark.parametrize("command", ["check", "diagnose"])
-def test_without_a_name_the_profile_is_the_one_here(checkout: Checkout, command: str) -> None:
+def test_without_a_name_the_profile_is_the_one_here(checkout: Checkout) -> None:
     (checkout.home / "x.json").touch()
     here = str(checkout.profile)
-    # none is there at first: the tool has places of its own
-    for given, added in (([], []), ([], [here]), (["--cpu", "1"], [here]), (["x.json"], [])):
-        done = checkout.run(command, *given)
-        assert (done.returncode, done.asked) == (0, [" ".join([command, *given, *added])])
-        checkout.run()
+    assert checkout.run("check").asked == ["check"]  # none is there: the tool has its own places
+    checkout.run()
+    for given, added in (
+        (["check"], [here]),
+        (["diagnose", "--cpu", "1"], [here]),
+        (["check", "x.json"], []),
+    ):
+        done = checkout.run(*given)
+        assert (done.returncode, done.asked) == (0, [" ".join([*given, *added])])
 
 
 def test_the_first_run_builds_all_and_names_all_and_later_ones_compare(checkout: Checkout) -> None:
@@ -241,6 +258,13 @@ def test_the_first_line_names_the_steps_and_the_time_that_they_take(
     assert re.fullmatch(r"builds asterope-tune \([1-9][0-9]* min\)", building)
     assert others[0] == search
     assert "compare" not in first
+
+
+@pytest.mark.parametrize("given", [[], ["--no-generate"]])
+def test_the_first_line_of_a_later_run_names_what_it_compares(
+    checkout: Checkout, given: list[str]
+) -> None:
+    checkout.run(*given)
     again = checkout.run(*given).stderr.splitlines()[0]
     assert "builds" not in again
     assert f"where {checkout.profile} still fits it does not search" in again
@@ -280,9 +304,6 @@ def test_the_same_options_in_other_words_need_no_other_search(checkout: Checkout
     assert checkout.run(*again, "--reference=c=./c.so").searches == 1
 
 
-RECORDING = ' "program": {"command": ["./x"], "executable": "/bin/x", "name": "ffmpeg"},\n'
-
-
 def test_a_profile_that_cannot_be_checked_gets_no_remedy_for_noise(checkout: Checkout) -> None:
     checkout.verdict.write_text(f"2 unusable {PROVISIONAL}\n")
     done = checkout.run("--no-generate", "-o", "/dev/null")
@@ -294,6 +315,9 @@ def test_help_is_that_of_the_command(checkout: Checkout, command: list[str]) -> 
     done = checkout.run(*command, "--help")
     assert (done.returncode, done.asked) == (0, [" ".join([*command, "--help"])])
     assert f"The options of {' '.join(['asterope-tune', *command])}:\n" in done.stdout
+
+
+RECORDING = ' "program": {"command": ["./x"], "executable": "/bin/x", "name": "ffmpeg"},\n'
 
 
 def test_a_programs_profile_is_kept_apart(checkout: Checkout, tmp_path: Path) -> None:
