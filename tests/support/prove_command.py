@@ -10,7 +10,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from command_errors import finished, interrupted, only_error_of, python_settings
+from command_errors import (
+    exit_code_of,
+    finished,
+    interrupted,
+    only_error_of,
+    only_line_of,
+    python_settings,
+)
 from copy_programs import compiled, shared_library
 
 REGEX = r"took ([0-9.]+)"
@@ -135,6 +142,25 @@ def command(libraries: Path, tmp_path: Path) -> Callable[..., dict[str, Any]]:
 @pytest.fixture
 def prove(command) -> Callable[..., subprocess.CompletedProcess]:
     return lambda *arguments, **more: finished(command(*arguments, **more))
+
+
+@pytest.fixture
+def refused(build_dir: Path, libraries, tmp_path, monkeypatch, capsys) -> Callable[..., str]:
+    """Calls asterope-prove in the tests' own process, with {} for the folder of libraries; returns
+    the line in which it refuses these words. It neither forks nor becomes another program."""
+    from asterope.prove.command import main
+
+    monkeypatch.setattr("asterope.prove.command.supervised", lambda work: work())
+    monkeypatch.setattr("asterope.prove.trial.command.explore", None)
+    monkeypatch.setenv("ASTEROPE_BUILD_DIR", str(build_dir))
+    monkeypatch.chdir(tmp_path)
+
+    def line(*words: str) -> str:
+        given = [word.replace("{}", str(libraries)) for word in words]
+        assert exit_code_of(main, *given) == 2
+        return only_line_of("asterope-prove", capsys)
+
+    return line
 
 
 def rows_of(done: subprocess.CompletedProcess) -> dict[str, str]:

@@ -14,8 +14,18 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from asterope.record.command import main
 from asterope.record.descendants import Descendants
-from command_errors import SCRIPTS, finished, on_terminal, only_error_of, press_ctrl_c, wait_until
+from command_errors import (
+    SCRIPTS,
+    exit_code_of,
+    finished,
+    on_terminal,
+    only_error_of,
+    only_line_of,
+    press_ctrl_c,
+    wait_until,
+)
 from copy_programs import compiled, shared_library
 from recorded_programs import COPIES, HERE, SAID, copies_in, finish, read_recording
 
@@ -259,9 +269,13 @@ def test_what_a_killed_recorder_leaves_the_next_one_removes(start, tmp_path) -> 
         (["-o", "/", "--", "ls"], "a folder"),
     ],
 )
-def test_bad_arguments_get_one_line(record, libraries, arguments: list[str], says: str) -> None:
+def test_bad_arguments_get_one_line(
+    build_dir, libraries, arguments: list[str], says: str, capsys, monkeypatch
+) -> None:
+    monkeypatch.setenv("ASTEROPE_BUILD_DIR", str(build_dir))
     static = libraries / "static"
-    assert says in only_error(record(*(one.format(static) for one in arguments)), 2)
+    assert exit_code_of(main, *(one.format(static) for one in arguments)) == 2
+    assert says in only_line_of("asterope-record", capsys)
 
 
 def test_a_recorder_that_is_not_there_is_told(record, tmp_path) -> None:
