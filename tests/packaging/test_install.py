@@ -12,7 +12,7 @@ import pytest
 from asterope import __version__
 from asterope.commands import COMMANDS
 from asterope.profile_places import SYSTEM_PROFILE
-from command_errors import only_error_of, run_command
+from command_errors import only_error_of, run_command, script
 from copy_programs import output_of
 from packaging_samples import PROGRAMS, install, install_by_script
 
@@ -86,8 +86,8 @@ def test_programs_are_recorded_with_the_library_of_the_tree(run, prefix, tmp_pat
     done = run("asterope-record", "-o", "recording.json", "--", "/bin/ls", "-l", "/")
     assert done.returncode == 0, done
     assert json.loads((tmp_path / "recording.json").read_text())["processes"] >= 1
-    script = "from asterope.record.recorder import find_library; print(find_library())"
-    command = (sys.executable, "-c", script)
+    code = "from asterope.record.recorder import find_library; print(find_library())"
+    command = (sys.executable, "-c", code)
     found = run_command(*command, env={**os.environ, **python_of(prefix)})
     assert found.stdout == f"{prefix / 'lib/asterope/libasterope_record.so'}\n"
 
@@ -131,21 +131,19 @@ def test_asterope_prove_compiles_the_users_profile(run, repository, tmp_path):
 
 def test_the_commands_run_with_the_python_of_the_build(repository, tmp_path):
     """Not with that of a virtual environment that is active later."""
-    python = tmp_path / "python3"
-    python.write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
-    python.chmod(0o755)
+    python = script(tmp_path / "python3", f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
     build = tmp_path / "build"
     options = (f"-DPython3_EXECUTABLE={python}", "-DASTEROPE_BUILD_TESTS=OFF")
     output_of("cmake", "-S", repository, "-B", build, *options)
-    launcher, script = build / "installed" / "asterope-generate", build / "cmake_install.cmake"
+    launcher, installer = build / "installed" / "asterope-generate", build / "cmake_install.cmake"
     assert launcher.read_text().splitlines()[0] == f"#!{python}"
     output_of("cmake", f"-DPython3_EXECUTABLE={shutil.copy(python, tmp_path / 'later')}", build)
     assert launcher.read_text().splitlines()[0] == f"#!{tmp_path}/later"
     any_of_path = "run with the first python3 on the PATH"
-    assert any_of_path not in script.read_text()
+    assert any_of_path not in installer.read_text()
     output_of("cmake", "-DASTEROPE_PYTHON=/usr/bin/env python3", build)
     assert launcher.read_text().splitlines()[0] == "#!/usr/bin/env python3"
-    assert any_of_path in script.read_text()
+    assert any_of_path in installer.read_text()
 
 
 # What the Python of these tests says of itself to CMake.
@@ -166,23 +164,25 @@ def test_where_the_checkout_has_the_build_s_python_another_one_is_looked_for(
     python = tmp_path / "bin" / "python3"
     python.parent.mkdir()
     before = f"import sys; sys.prefix, sys.base_prefix = 'one', 'other'; {OF_PYTHONS[kind]}"
-    python.write_text(f'#!/bin/sh\nexec "{sys.executable}" -c "{before}\n$2"\n')
-    python.chmod(0o755)
-    script = tmp_path / "find.cmake"
-    script.write_text(
+    script(python, f'#!/bin/sh\nexec "{sys.executable}" -c "{before}\n$2"\n')
+    find = tmp_path / "find.cmake"
+    find.write_text(
         f"include({repository}/scripts/packaging/installed_python.cmake)\n"
         f"asterope_find_installed_python(python)\nfile(WRITE {tmp_path}/found ${{python}})\n"
     )
     path = {"PATH": f"{tmp_path}/none::{python.parent}"}
-    output_of(shutil.which("cmake"), "-P", script, env={**os.environ, **path})
+    output_of(shutil.which("cmake"), "-P", find, env={**os.environ, **path})
     expected = sys.executable if kind == "outside" else "/usr/bin/env python3"
     assert (tmp_path / "found").read_text() == expected
 
 
 def test_parts_that_were_not_built_are_left_out_and_named(build_dir, tmp_path):
     """As where only some targets were built: by name."""
-    script = build_dir / "cmake_install.cmake"
-    text = script.read_text().replace(f"{build_dir}/share", f"{tmp_path}/share")
+    text = (
+        (build_dir / "cmake_install.cmake")
+        .read_text()
+        .replace(f"{build_dir}/share", f"{tmp_path}/share")
+    )
     (tmp_path / "install.cmake").write_text(text)
     said = install_by_script(tmp_path / "install.cmake", tmp_path / "prefix")
     for part in ("man", "bash-completion"):

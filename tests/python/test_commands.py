@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from asterope import __main__, commands
 from asterope.command_line import PACKAGES
-from command_errors import exit_code_of, only_error_of, python_settings
+from command_errors import exit_code_of, only_error_of, python_settings, script
 from copy_programs import REPOSITORY
 
 PROFILE = f"{REPOSITORY}/generated/reference/xeon-gold-5218.json"
@@ -52,9 +52,7 @@ def test_a_program_that_is_nowhere_gets_one_line(tmp_path, monkeypatch, capsys):
 def test_a_package_in_a_shallow_folder_finds_the_program_on_the_path(tmp_path, monkeypatch):
     monkeypatch.setattr(commands, "__file__", "/app/asterope/commands.py")
     monkeypatch.setenv("PATH", str(tmp_path))
-    program = tmp_path / "asterope-shallow"
-    program.write_text("#!/bin/sh\n")
-    program.chmod(0o755)
+    program = script(tmp_path / "asterope-shallow", "#!/bin/sh\n")
     assert commands._find("asterope-shallow") == str(program)
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from asterope.faults import Failure
 from asterope.placement import command, segments
-from command_errors import exit_code_of, only_line_of
+from command_errors import exit_code_of, only_line_of, script
 from copy_programs import need, render
 from profile_samples import good_profile
 
@@ -121,9 +121,7 @@ def test_what_is_no_routine_gets_one_line(
 
 def test_a_program_that_does_not_end_gets_one_line(tmp_path: Path, monkeypatch) -> None:
     monkeypatch.setattr(segments, "MOST_SECONDS", 0.1)
-    endless = tmp_path / "endless"
-    endless.write_text("#!/bin/sh\nexec sleep 60\n")
-    endless.chmod(0o755)
+    endless = script(tmp_path / "endless", "#!/bin/sh\nexec sleep 60\n")
     with pytest.raises(Failure, match=r"^the loops of gcc -O0: longer than 0\.1 s$"):
         segments.time_all({("gcc -O0", "static"): endless}, 1, random.Random(1))
 

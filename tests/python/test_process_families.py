@@ -39,7 +39,8 @@ def open_folder() -> Iterator[Path]:
 
 
 def each_family(turn: int) -> pytest.MarkDecorator:
-    """Daily work has every family in one of the three tests, by turns."""
+    """Each of the three tests runs every third case daily, beginning at `turn`; --slow runs the
+    others."""
     cases = [(how, shell) for shell in BY_SHELL for how in FAMILIES]
     daily = [case for case in cases if case[1] == "alone" or case[0] in SHELLS_DIFFER][turn::3]
     return pytest.mark.parametrize(

@@ -22,7 +22,15 @@ from asterope.prove.processes import Run
 from asterope.prove.rounds import parse_metric
 from asterope.prove.runners import Commands
 from asterope.record.kernel import Used
-from command_errors import alive, assert_gone, finished, on_terminal, read_json, wait_until
+from command_errors import (
+    alive,
+    assert_gone,
+    finished,
+    on_terminal,
+    read_json,
+    script,
+    wait_until,
+)
 from copy_programs import shared_library
 from prove_command import REGEX, SAY, interrupted_output, only_error, rows_of
 
@@ -222,9 +230,7 @@ def test_two_builds_are_compared_without_any_library(prove, libraries, tmp_path,
     """One program for the same arguments, or a whole command; static ones, too."""
     file = tmp_path / "prove.json"
     for name, took in (("old", 120), ("new", 100)):
-        script = tmp_path / name
-        script.write_text(f'#!/bin/sh\necho "took ${{LD_PRELOAD}}{took} by $1"\n')
-        script.chmod(0o755)
+        script(tmp_path / name, f'#!/bin/sh\necho "took ${{LD_PRELOAD}}{took} by $1"\n')
     asked = ("--metric", REGEX, "--json", file, "--against", other.format(tmp_path))
     done = prove(*asked, "--", tmp_path / "new", "new", copies="", LD_PRELOAD=libraries / "slow.so")
     assert (done.returncode, done.stderr) == (0, ""), done
@@ -243,15 +249,15 @@ def test_two_builds_are_compared_without_any_library(prove, libraries, tmp_path,
 
 
 @pytest.mark.parametrize(
-    ("script", "said"),
+    ("fault", "said"),
     [
         ("echo no >&2; echo 'not now' >&2; exit 5", "sh ended with exit code 5: not now"),
         ("kill -SEGV $$", "sh was ended by SIGSEGV"),
         ("echo nothing", "prints nothing that --metric took"),
     ],
 )
-def test_a_run_that_fails_is_named_with_its_copy(prove, script: str, said: str) -> None:
-    wrong = f'case "$LD_PRELOAD" in *fast*) {script};; *) echo took 1;; esac'
+def test_a_run_that_fails_is_named_with_its_copy(prove, fault: str, said: str) -> None:
+    wrong = f'case "$LD_PRELOAD" in *fast*) {fault};; *) echo took 1;; esac'
     message = only_error(prove("--metric", REGEX, "--", "sh", "-c", wrong), 1)
     assert f"under fast: {said}" in message
 
