@@ -174,13 +174,13 @@ TEST_F(RowsOf, a_routine_are_few_and_so_are_its_pipelines_whatever_each_size_wou
 }
 
 TEST_F(RowsOf, a_routine_are_as_many_as_bring_something_whatever_the_noise_of_a_run) {
+    EXPECT_EQ(rows(two_halves), (std::vector{kSmaller, kLarger}));
     for (const std::uint64_t noise : {1, 2}) {
-        EXPECT_EQ(rows(two_halves, noise), (std::vector{kSmaller, kLarger}));
         EXPECT_EQ(rows(about_alike, noise), std::vector{kSmaller});
-        // which sense where cached data wants another copy, but for sizes too small for a probe
-        EXPECT_EQ(rows(by_place, noise), (std::vector{kSmaller, kSmaller + " | " + kLarger}));
-        EXPECT_TRUE(rows(by_both, noise).back().ends_with(" | " + kLarger)) << "and is produced";
     }
+    // which sense where cached data wants another copy, but for sizes too small for a probe
+    EXPECT_EQ(rows(by_place), (std::vector{kSmaller, kSmaller + " | " + kLarger}));
+    EXPECT_TRUE(rows(by_both).back().ends_with(" | " + kLarger)) << "and is produced";
 }
 
 TEST_F(RowsOf, a_routine_sense_where_that_is_ahead_within_one_race_however_slow_all_are_in_it) {

@@ -1,4 +1,4 @@
-// Whole searches on made-up figures end in the same choices as before, run and replayed.
+// Replays of whole searches on made-up figures end in the same choices as before.
 #include "run/steps.hpp"
 #include "search/fresh_search.hpp"
 #include "support/made_up_search.hpp"
@@ -69,7 +69,7 @@ using WholeSearches = TemporaryFolder;
 
 } // namespace
 
-TEST_F(WholeSearches, choose_as_before_and_so_do_their_replays) {
+TEST_F(WholeSearches, choose_as_before_when_replayed) {
     for (const WholeSearch& search : kSearches) {
         SCOPED_TRACE(search.name);
         TuningRequest request = made_up_request();
