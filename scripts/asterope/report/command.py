@@ -56,8 +56,7 @@ def _run(arguments: argparse.Namespace) -> int:
     for path in names:
         with suppress(OSError):
             if output.samefile(path):
-                what = "is an input: choose another file for the page with -o"
-                raise BadInput(f"{one_line(path)}: {what}")
+                raise BadInput(f"{one_line(path)}: is an input: name another file with -o")
     check_output(output)
     inputs = read_inputs(names)
     try:
