@@ -13,9 +13,9 @@ trap 'echo "changed: the command in line $LINENO failed" >&2; exit 1' ERR
 
 work=$(mktemp -d)
 trap 'rm -rf -- "$work"' EXIT
-python3 -m venv "$work/venv"
-"$work/venv/bin/pip" install -q --disable-pip-version-check capstone==5.0.9 iced-x86==1.21.0 ||
-    { echo "cannot install the packages" >&2; exit 2; }
+{ python3 -m venv "$work/venv" &&
+    "$work/venv/bin/pip" install -q --disable-pip-version-check capstone==5.0.9 \
+    iced-x86==1.21.0; } || { echo "cannot install the packages" >&2; exit 2; }
 
 "$work/venv/bin/python" - <<'PYTHON'
 import sys

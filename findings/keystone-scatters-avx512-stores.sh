@@ -16,9 +16,9 @@ trap 'echo "changed: the command in line $LINENO failed" >&2; exit 1' ERR
 
 work=$(mktemp -d)
 trap 'rm -rf -- "$work"' EXIT
-python3 -m venv "$work/venv"
-"$work/venv/bin/pip" install -q --disable-pip-version-check keystone-engine==0.9.2 \
-    iced-x86==1.21.0 || { echo "cannot install the packages" >&2; exit 2; }
+{ python3 -m venv "$work/venv" &&
+    "$work/venv/bin/pip" install -q --disable-pip-version-check keystone-engine==0.9.2 \
+    iced-x86==1.21.0; } || { echo "cannot install the packages" >&2; exit 2; }
 
 cat >"$work/assemble.py" <<'PYTHON'
 import subprocess

@@ -14,8 +14,8 @@ trap 'echo "changed: the command in line $LINENO failed" >&2; exit 1' ERR
 
 work=$(mktemp -d)
 trap 'rm -rf -- "$work"' EXIT
-python3 -m venv "$work/venv"
-"$work/venv/bin/pip" install -q --disable-pip-version-check memray==1.20.0 ||
+{ python3 -m venv "$work/venv" &&
+    "$work/venv/bin/pip" install -q --disable-pip-version-check memray==1.20.0; } ||
     { echo "cannot install the package" >&2; exit 2; }
 
 cat >"$work/grow.py" <<'PYTHON'

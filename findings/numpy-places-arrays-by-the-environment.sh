@@ -14,8 +14,8 @@ trap 'echo "changed: the command in line $LINENO failed" >&2; exit 1' ERR
 
 work=$(mktemp -d)
 trap 'rm -rf -- "$work"' EXIT
-python3 -m venv "$work/venv"
-"$work/venv/bin/pip" install -q --disable-pip-version-check numpy==2.4.6 ||
+{ python3 -m venv "$work/venv" &&
+    "$work/venv/bin/pip" install -q --disable-pip-version-check numpy==2.4.6; } ||
     { echo "cannot install the packages" >&2; exit 2; }
 
 cat >"$work/crop.py" <<'PYTHON'

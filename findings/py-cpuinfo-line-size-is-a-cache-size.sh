@@ -13,8 +13,8 @@ trap 'echo "changed: the command in line $LINENO failed" >&2; exit 1' ERR
 
 work=$(mktemp -d)
 trap 'rm -rf -- "$work"' EXIT
-python3 -m venv "$work/venv"
-"$work/venv/bin/pip" install -q --disable-pip-version-check py-cpuinfo==9.0.0 ||
+{ python3 -m venv "$work/venv" &&
+    "$work/venv/bin/pip" install -q --disable-pip-version-check py-cpuinfo==9.0.0; } ||
     { echo "cannot install the package" >&2; exit 2; }
 
 cat >"$work/ask.py" <<'PYTHON'
@@ -47,4 +47,4 @@ if told_line is None:
 if f"{told_line}K" != size or told_line == line or CODES.get(told_ways) != ways:
     sys.exit("changed: see above")
 PYTHON
-"$work/venv/bin/python" "$work/ask.py"
+"$work/venv/bin/python" "$work/ask.py" || exit

@@ -14,8 +14,8 @@ trap 'echo "changed: the command in line $LINENO failed" >&2; exit 1' ERR
 
 work=$(mktemp -d)
 trap 'rm -rf -- "$work"' EXIT
-python3 -m venv "$work/venv"
-"$work/venv/bin/pip" install -q --disable-pip-version-check pycachesim==0.3.1 ||
+{ python3 -m venv "$work/venv" &&
+    "$work/venv/bin/pip" install -q --disable-pip-version-check pycachesim==0.3.1; } ||
     { echo "cannot install the package" >&2; exit 2; }
 
 "$work/venv/bin/python" - <<'PYTHON'

@@ -13,8 +13,8 @@ trap 'echo "changed: the command in line $LINENO failed" >&2; exit 1' ERR
 
 work=$(mktemp -d)
 trap 'rm -rf -- "$work"' EXIT
-python3 -m venv "$work/venv"
-"$work/venv/bin/pip" install -q --disable-pip-version-check pyperf==2.11.0 ||
+{ python3 -m venv "$work/venv" &&
+    "$work/venv/bin/pip" install -q --disable-pip-version-check pyperf==2.11.0; } ||
     { echo "cannot install the package" >&2; exit 2; }
 
 cat >"$work/write.py" <<'PYTHON'

@@ -17,8 +17,8 @@ trap 'echo "changed: the command in line $LINENO failed" >&2; exit 1' ERR
 work=$(mktemp -d)
 trap 'rm -rf -- "$work"' EXIT
 export ZIG_GLOBAL_CACHE_DIR=$work/cache ZIG_LOCAL_CACHE_DIR=$work/cache
-python3 -m venv "$work/venv"
-"$work/venv/bin/pip" install -q --disable-pip-version-check ziglang==0.17.1 ||
+{ python3 -m venv "$work/venv" &&
+    "$work/venv/bin/pip" install -q --disable-pip-version-check ziglang==0.17.1; } ||
     { echo "cannot install the package" >&2; exit 2; }
 zig() { "$work/venv/bin/python" -m ziglang "$@"; }
 
