@@ -32,7 +32,7 @@ fi
 
 part=tasks/$name/node-$number
 if [[ -e $part.json ]]; then
-    printf '%s is there already: remove it to have it tuned again\n' "$part.json"
+    printf '%s is there already: remove it and %s to have it tuned again\n' "$part.json" "$part.trials"
     exit
 fi
 

@@ -206,8 +206,8 @@ def test_the_nodes_become_one_dispatching_routine(objects, build_dir, repository
 
     # Once more: nothing is tuned again, and the routine is the same.
     before = fleet.text("routine/asterope_memcpy.c")
-    said = "tasks/here/node-2.json is there already: remove it to have it tuned again\n"
-    assert fleet.tune("here", 1) == (0, said)
+    both = "tasks/here/node-2.json is there already: remove it and tasks/here/node-2.trials"
+    assert fleet.tune("here", 1) == (0, f"{both} to have it tuned again\n")
     assert fleet.finish()[0] == 0
     assert fleet.text("routine/asterope_memcpy.c") == before
 
