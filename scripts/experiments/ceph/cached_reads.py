@@ -26,7 +26,7 @@ from asterope.command_line import BAD_INPUT, DONE, FAILED, STALE, Parser, fail, 
 from asterope.faults import Failure, one_line  # noqa: E402
 from asterope.figures import bytes_text  # noqa: E402
 from asterope.prove import command as prove  # noqa: E402
-from asterope.prove.options import DEFAULT_LIBRARY  # noqa: E402
+from asterope.prove.options import DEFAULT_LIBRARY, UNTOLD  # noqa: E402
 from cluster import PACKAGES, Cluster, missing  # noqa: E402
 
 PROGRAM = "cached_reads.py"
@@ -56,8 +56,8 @@ def _parser() -> argparse.ArgumentParser:
         prog=PROGRAM,
         usage=f"{PROGRAM} [OPTIONS] [-- OPTIONS OF asterope-prove]",
         description="Reads a file through a Ceph client whose cache holds it, under libc and other "
-        "copies, by so many bytes a call into one buffer, and sums what came or not; beside it the "
-        "limit: what one core reads and copies of so much memory without Ceph.",
+        "copies, by so many bytes a call into one buffer. Each block is summed, or not. The limit "
+        "is what one core does without Ceph.",
         epilog="Exit codes: those of asterope-prove, the highest of all calls; 1 also where Ceph "
         f"or a compiler is missing (apt-get install {PACKAGES}).",
     )
@@ -70,7 +70,7 @@ def _parser() -> argparse.ArgumentParser:
         action="store_true",
         help="compare with asterope-bench's prefetch_nt, after Polytropon, too",
     )
-    parser.add_argument("--json", metavar="DIR", help="keep what asterope-prove writes there")
+    parser.add_argument("--json", metavar="DIR", help="write asterope-prove's JSON files into DIR")
     parser.add_argument("options", metavar="OPTION", nargs="*", help="of asterope-prove")
     return parser
 
@@ -100,14 +100,13 @@ def _output_of(*command: object) -> str:
 
 def _copies(options: Sequence[str], more: Sequence[Path]) -> list[str]:
     """The options of asterope-prove, with more copies."""
-    given = list(options)
     if not more:
-        return given
-    added = ",".join(f"{path.stem}={path}" for path in more)
-    if "--copies" in given and given.index("--copies") + 1 < len(given):
-        given[given.index("--copies") + 1] += f",{added}"
-        return given
-    return ["--copies", f"{DEFAULT_LIBRARY},{added}", *given]
+        return list(options)
+    parser = Parser(PROGRAM, add_help=False)
+    parser.add_argument("--copies", default=DEFAULT_LIBRARY)
+    known, others = parser.parse_known_args(options)
+    added = (f"{path.stem}={path}" for path in more)
+    return [f"--copies={','.join((known.copies, *added))}", *others]
 
 
 def _experiment(arguments: argparse.Namespace, folder: Path) -> int:
@@ -137,10 +136,12 @@ def _prove(arguments: argparse.Namespace, reader: Path, cluster: Cluster, folder
             measured = (reader, use, cluster.configuration, arguments.mib, size)
             command = map(str, measured)
             code = prove.main([*options, *metric, "--json", str(file), "--", *command])
-            if code not in (DONE, STALE):
+            if code not in (DONE, STALE, UNTOLD):
                 return code
             worst = max(worst, code)
-            rows.append(_row(size, use, limits, json.loads(file.read_text())))
+            found = json.loads(file.read_text())
+            if found["rounds"]:  # a short time may end before the first
+                rows.append(_row(size, use, limits, found))
     print(
         f"\nGB/s of {arguments.mib} MiB without Ceph, and of libc through it; then ratios to it\n"
     )
@@ -173,7 +174,7 @@ def _answer(arguments: argparse.Namespace) -> int:
     if absent:
         return fail(PROGRAM, f"{absent} is not installed: apt-get install {PACKAGES}", FAILED)
     if {"--metric", "--json", "--client"} & {one.partition("=")[0] for one in arguments.options}:
-        return fail(PROGRAM, "--metric, --json and --client are this script's to give", BAD_INPUT)
+        return fail(PROGRAM, "give no --metric, --json or --client behind --", BAD_INPUT)
     try:
         # An interrupted or failed experiment leaves neither processes nor the folder behind.
         with tempfile.TemporaryDirectory(prefix="asterope-ceph-") as folder:
