@@ -377,6 +377,28 @@ def test_an_interrupted_run_leaves_nothing_running_and_no_result(measuring, numb
 # --- Real programs ---
 
 
+def test_one_wrong_byte_in_numpys_buffer_changes_the_result():
+    pytest.importorskip("numpy")
+    drivers = COMMAND[1] / "drivers"
+    lines = f"""
+import runpy, sys
+import numpy as np
+sys.path.insert(0, {str(drivers)!r})
+right = np.copyto
+def wrong(to, of):
+    right(to, of)
+    to[1] += 1
+np.copyto = wrong if sys.argv[1] == "wrong" else right
+sys.argv[1:] = ["buffer", "3"]
+runpy.run_path({str(drivers / "numpy_ways.py")!r})
+"""
+    results = [
+        run_command(sys.executable, "-c", lines, copies).stdout for copies in ("right", "wrong")
+    ]
+    assert all(re.fullmatch(r"result \d+ 8388608\n", one) for one in results), results
+    assert len(set(results)) == 2
+
+
 @pytest.mark.slow
 def test_programs_that_need_no_package_are_measured(build_dir, shipped, repository, tmp_path):
     need("perl", "node")
