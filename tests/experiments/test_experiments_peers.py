@@ -218,6 +218,7 @@ def test_without_any_it_fails(empty, tmp_path, program):
         (["in here"], "at its blank"),
         (["/dev/null/made"], "cannot make /dev/null/made: Not a directory"),
         (["made", "--operation", "memmove"], "memmove"),
+        (["made", "--operation", "memset", "--references"], "not allowed with"),
     ],
 )
 def test_bad_arguments_are_refused_in_one_line(empty, tmp_path, monkeypatch, arguments, said):
