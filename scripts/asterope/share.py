@@ -26,9 +26,12 @@ from .command_line import BAD_INPUT, DONE, FAILED, fail, show
 from .faults import Failure, one_line
 
 PROGRAM = "asterope.share"
-_ROOT = r"(?:~[\w.-]*|\.{1,2})?/"
-# Where a text begins with a path, its folders may have blanks in their names.
-_PATH = re.compile(rf"(?:^{_ROOT}(?:[^/]+/)*|(?<![\w.]){_ROOT}(?:[^\s/\"']+/)*)([^\s/\"']*)")
+_ROOT = r"(?:(?:~[\w.-]*|\.{1,2})/|/(?!\s|$))"
+# Folders may have blanks in their names where a text, an option's value or an entry begins.
+_BLANKS = rf"(?:^|(?<=[=,])){_ROOT}(?:(?:[^/\s,=]|[\s,=](?!{_ROOT}))+/)*"
+_PATH = re.compile(
+    rf"(?:{_BLANKS}|(?<![\w.]){_ROOT}(?:(?:[^\s/\"',]|,(?!{_ROOT}))+/)*)([^\s/\"',]*)"
+)
 
 
 def names_here() -> list[str]:
@@ -50,7 +53,7 @@ def anonymous(value: Any, names: Sequence[str]) -> Any:
         return value
     value = _PATH.sub(r"\1", value)
     for name in names:
-        value = re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", "-", value)
+        value = re.sub(rf"(?<![^\W_]){re.escape(name)}(?![^\W_])", "-", value, flags=re.IGNORECASE)
     return value
 
 

@@ -22,6 +22,13 @@ WORDS = {
     "run by ~bob/secret/app": "run by app",
     "~b.ob-2/app": "app",
     "/home/bob/My Files/secret plans/app": "app",
+    "/usr/bin/app --lib=/home/bob/y and /home/bob/z": "app --lib=y and z",
+    "lib=/home/bob smith/x.so": "lib=x.so",
+    "a=/home/bob/x b=/home/bob/y": "a=x b=y",
+    "x,/home/bob/a.so,/home/bob/b.so": "x,a.so,b.so",
+    "/home/bob/a.so,~/b,c/d.so": "a.so,d.so",
+    "5.2 GB / s, of 1 /": "5.2 GB / s, of 1 /",
+    "joan_profile, Joan's BOX_2, of_joan": "-_profile, -'s -_2, of_-",
 }
 
 
