@@ -35,7 +35,7 @@ install(TARGETS asterope_record DESTINATION lib/asterope)
 # The Python of this build has the modules that the commands need; the first one on the PATH may be that
 # of somebody's virtual environment. The checkout's own environment goes with the checkout.
 set(ASTEROPE_PYTHON "" CACHE STRING
-    "What the installed Python commands run with, as in their first line after #!; empty: as above")
+    "Installed Python commands run with it (their line #!); empty: the Python of this build, where it can stay")
 set(python "${ASTEROPE_PYTHON}")
 if(NOT python)
   set(python "${Python3_EXECUTABLE}")
@@ -76,6 +76,8 @@ foreach(part IN ITEMS README.md CONTRIBUTING.md LICENSE scripts/docs scripts/fle
   if(IS_DIRECTORY "${PROJECT_SOURCE_DIR}/${part}")
     install(DIRECTORY "${part}" DESTINATION "${folder}" USE_SOURCE_PERMISSIONS
             PATTERN __pycache__ EXCLUDE PATTERN build EXCLUDE PATTERN target EXCLUDE)
+  elseif(part MATCHES "[.]sh$")
+    install(PROGRAMS "${part}" DESTINATION "${folder}")
   else()
     install(FILES "${part}" DESTINATION "${folder}")
   endif()

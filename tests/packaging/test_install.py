@@ -60,6 +60,8 @@ def test_the_tree_holds_all_that_belongs_there(prefix):
     assert [name for name in (*names, *OTHERS) if not (prefix / name).is_file()] == []
     assert {path.name for path in (prefix / "bin").iterdir()} == set(PROGRAMS)
     assert not list(prefix.rglob("__pycache__"))
+    scripts = {path.name: os.access(path, os.X_OK) for path in prefix.rglob("*.sh")}
+    assert scripts["new-huge-pages-want-their-ends-first.sh"]
 
 
 def test_nothing_in_the_tree_names_the_checkout(prefix, repository, build_dir):
