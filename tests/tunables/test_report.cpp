@@ -62,6 +62,13 @@ TEST(TunablesReport, keeps_the_default_where_timed_anew_it_is_as_good) {
     EXPECT_TRUE(to_json(nothing)["ratio"].is_null());
 }
 
+TEST(TunablesReport, says_where_nothing_was_timed_that_larger_sizes_are_needed) {
+    TunablesReport untimed = report_of({});
+    untimed.choice.ways = {{128, Way::vector, {1, 1, 1}, {}}};
+    EXPECT_EQ(ways_table(untimed.choice.ways), "");
+    EXPECT_TRUE(mentions(verdict_text(untimed), "Keep the default: no threshold reaches"));
+}
+
 TEST(TunablesReport, doubts_a_cache_size_only_where_a_gain_was_measured) {
     const std::string doubt = "glibc took the last cache for 384 MiB";
     EXPECT_TRUE(mentions(verdict_text(report_of({kFaster})), doubt));
@@ -78,7 +85,7 @@ TEST(TunablesReport, says_how_memcpy_copies_by_default) {
               "288 MiB, else the vector loop\n"
               "  x86_rep_movsb_threshold 2112 (from 512 to 18446744073709551615)\n"
               "  x86_non_temporal_threshold 301989888 (from 16448 to 1152921504606846975)\n"
-              "Its malloc has hugetlb, mmap_threshold and trim_threshold, which save page faults:\n"
-              "asterope-prove --runs --tunables -- PROGRAM tries these.\n");
+              "Its malloc has mmap_threshold, trim_threshold, and from 2.35 on hugetlb: they save\n"
+              "page faults. asterope-prove --runs --tunables -- PROGRAM tries these.\n");
     EXPECT_EQ(describe({kNever, kMiB, kNever}), "always the vector loop");
 }

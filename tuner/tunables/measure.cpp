@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <set>
 
 #include "base/contains.hpp"
 #include "base/error.hpp"
@@ -155,7 +156,7 @@ bool lower_holds(const Course& course, const Processes& processes, Way lower, Wa
 }
 
 /// Moves a threshold that lies between two of the sizes to where the ways change places. To the
-/// next whole line: whether a size that is the threshold is above it has changed with the versions.
+/// next whole line: glibc's versions differ in whether the threshold itself counts as above.
 void refine(std::size_t& threshold, const Tunable& limits, const CopyThresholds& chosen,
             const Course& course, const Processes& processes) {
     const std::vector<std::size_t>& sizes = course.sizes;
@@ -205,20 +206,20 @@ std::vector<LibcThresholds> settings_of_ways(const Knobs& knobs, std::size_t lar
 
 void plan(const Course& course, const Knobs& knobs) {
     // of the ways, with two that have the default, then of one setting
-    const std::size_t processes = settings_of_ways(knobs, course.sizes.back()).size() + 2 + 3;
+    const std::vector<LibcThresholds> settings = settings_of_ways(knobs, course.sizes.back());
+    const std::size_t processes = settings.size() + 2 + 3;
     Progress& progress = course.timings.progress;
     progress.plan(kStarting, start_seconds(course.setup) * static_cast<double>(processes));
     for (const std::size_t size : course.sizes) {
-        const std::size_t ways = size <= knobs.rep_movsb.least ? 0
-                                 : size <= kLeastNonTemporal   ? 1
-                                                               : 2;
+        std::set<Way> ways;
+        for (const auto& one : settings) ways.insert(way_of(copy_thresholds(one), size));
         const std::size_t counted = weights_at(size, course.objective.weights).size();
         const std::size_t all = weights_at(size, with_all_situations(course.objective)).size();
         const double sample = kPlannedSample * (1 + static_cast<double>(size) / (1 << 20));
         const auto seconds = [&](std::size_t samples) {
             return static_cast<double>(samples) * course.rigor.rounds * sample;
         };
-        progress.plan(kRacing, seconds((ways ? ways + 2 : 0) * counted));
+        progress.plan(kRacing, seconds((ways.size() > 1 ? ways.size() + 1 : 0) * counted));
         progress.plan(kComparing, seconds(3 * all));
     }
 }

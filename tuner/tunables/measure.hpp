@@ -22,11 +22,11 @@ struct SizeGain {
     std::map<Workload, Estimate> floors; ///< of the workloads
 };
 
-/// The worth of a ratio to the choice: its score in the race (see utility()), but 0 where it is
-/// within the noise. That is the floor's distance from 1, or the effect of another process alone.
+/// The worth of a ratio to the choice: its score in the race (see utility()), where the ratio is
+/// clear, or where the score is a loss beyond the floor and 2 %; else 0.
 double worth_of(const Estimate& ratio, const Estimate& floor, double score);
 
-/// Whether it says that something is faster or slower, see worth_of().
+/// Whether it is farther from 1 than the floor and 1 %, and its interval excludes 1.
 bool is_clear(const Estimate& ratio, const Estimate& floor);
 
 /// How a measurement goes.
@@ -41,7 +41,7 @@ struct Course {
 /// The settings of the processes in which memcpy copies in one way at as many sizes as possible.
 std::vector<LibcThresholds> settings_of_ways(const Knobs& knobs, std::size_t largest);
 
-/// Plans all steps, by about the seconds that they take.
+/// Plans the steps, by about the seconds that they take. Only a change needs refining: no plan.
 void plan(const Course& course, const Knobs& knobs);
 
 struct ThresholdChoice {

@@ -1,4 +1,4 @@
-// The verdict depends on the gains at the sizes that are clearly faster or slower.
+// The verdict is the sign of the worths' sum.
 #include "tunables/report.hpp"
 
 #include <algorithm>
@@ -109,13 +109,10 @@ bool TunablesReport::change() const {
     return sum > 0;
 }
 
-LibcThresholds TunablesReport::setting() const {
-    return change() ? choice.knobs.changes(choice.thresholds) : LibcThresholds{};
-}
-
 std::string line_of(const TunablesReport& report) {
-    const LibcThresholds setting = report.setting();
-    return setting.empty() ? "" : "GLIBC_TUNABLES=" + tunables_variable(setting);
+    if (!report.change()) return "";
+    return "GLIBC_TUNABLES=" +
+           tunables_variable(report.choice.knobs.changes(report.choice.thresholds));
 }
 
 std::string default_text(const TunablesReport& report) {
@@ -127,8 +124,8 @@ std::string default_text(const TunablesReport& report) {
         text += formatted("  %s %zu (from %zu to %zu)\n", name, one.value, one.least, one.most);
     }
     return text +
-           "Its malloc has hugetlb, mmap_threshold and trim_threshold, which save page faults:\n"
-           "asterope-prove --runs --tunables -- PROGRAM tries these.\n";
+           "Its malloc has mmap_threshold, trim_threshold, and from 2.35 on hugetlb: they save\n"
+           "page faults. asterope-prove --runs --tunables -- PROGRAM tries these.\n";
 }
 
 std::string ways_table(const std::vector<SizeWays>& ways) {
@@ -149,13 +146,17 @@ std::string ways_table(const std::vector<SizeWays>& ways) {
         }
         row.emplace_back(formatted("%.3f", one.floor.median));
     }
-    return text + aligned(rows, {"Size", "default"}, 2);
+    return rows.size() == 1 ? "" : text + aligned(rows, {"Size", "default"}, 2);
 }
 
 std::string verdict_text(const TunablesReport& report) {
     constexpr const char* kKeep = "Keep the default: ";
     if (report.gains.empty()) {
-        return std::string("\n") + kKeep + "no other thresholds are faster beyond the noise\n";
+        const bool timed = !std::ranges::all_of(
+            report.choice.ways, [](const SizeWays& one) { return one.ways.empty(); });
+        return std::string("\n") + kKeep +
+               (timed ? "no other thresholds are faster beyond the noise\n"
+                      : "no threshold reaches these sizes: name larger ones\n");
     }
     std::string text = "\nThe default's time over that with " +
                        tunables_text(report.choice.knobs.changes(report.choice.thresholds)) +

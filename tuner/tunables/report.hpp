@@ -23,8 +23,6 @@ struct TunablesReport {
 
     /// Whether the setting is worth more than the default, over all sizes, timed anew.
     bool change() const;
-    /// The thresholds to set; empty: the default is as good.
-    LibcThresholds setting() const;
 };
 
 /// "GLIBC_TUNABLES=...", with the tunables that this environment sets already; empty to keep the

@@ -45,7 +45,7 @@ double distance(const CopyThresholds& one, const CopyThresholds& other) {
 }
 
 /// Over all sizes. The default's way is worth 0, and so is one that was not timed.
-double worth_of(const CopyThresholds& thresholds, const std::vector<SizeWays>& sizes) {
+double sum_of_worths(const CopyThresholds& thresholds, const std::vector<SizeWays>& sizes) {
     double sum = 0;
     for (const SizeWays& one : sizes) {
         const auto* found = find_in(one.ways, way_of(thresholds, one.size), &WayResult::way);
@@ -138,7 +138,7 @@ CopyThresholds choose_thresholds(const Knobs& knobs, const std::vector<SizeWays>
         for (const std::size_t past : values_of(knobs.non_temporal, now.non_temporal, sizes)) {
             for (const std::size_t stop : stops) {
                 const CopyThresholds one = knobs.with(rep, past, stop);
-                const double worth = worth_of(one, sizes) -
+                const double worth = sum_of_worths(one, sizes) -
                                      kLeastWorth * static_cast<double>(knobs.changes(one).size());
                 const double far = distance(one, now);
                 constexpr double kSame = 1e-9; // sums of the same in another order

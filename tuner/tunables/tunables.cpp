@@ -42,8 +42,7 @@ void print(const Request& request, const std::string& text) {
     std::fflush(stdout);
 }
 
-/// The settings of each process that finds the thresholds: the memory is divided among them, two
-/// of which have the default.
+/// Each process of the first measurement gets an equal share of memory. Two have the default.
 RemoteSetup shared_setup(const Machine& machine, int cpu, const Knobs& knobs, std::size_t largest) {
     Machine own = machine;
     own.usable_bytes = usable_memory(machine) / (settings_of_ways(knobs, largest).size() + 2);
@@ -109,7 +108,7 @@ Subcommand add_tunables(CLI::App& app) {
                {.shows_default = true});
     add_option(command, "--sizes", &request->sizes,
                "transfer sizes, from 128 up, K, M, G for powers of 1024 (default: powers of "
-               "two to 32M, and around each cache's size)",
+               "two to 32M, and around the sizes of caches below)",
                "LIST", {.not_empty = true});
     add_cpu(command, request->cpu);
     add_option(command, "--quiet", &request->quiet,
