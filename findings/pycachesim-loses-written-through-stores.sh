@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# pycachesim loses every store below a write-through cache: memory receives nothing.
+# pycachesim loses every store where the last level is write-through: none reaches memory.
 #
 # Version: pycachesim 0.3.1 (PyPI).
 # Expected: https://github.com/RRZE-HPC/pycachesim/blob/master/README.rst lists write-through caches

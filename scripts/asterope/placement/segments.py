@@ -27,7 +27,7 @@ from ..robust import signed_rank_interval
 
 COMPILERS, LEVELS = ("gcc", "clang"), ("-O0", "-O1", "-O2", "-O3")
 LOOPS = ("copy", "copy_bytes", "fill", "fill_bytes", "product", "memcpy", "routine")
-# The programs of each build; the second again runs the program of the first.
+# The programs of each build. The second is a copy of the first, which lies in other pages.
 STATIC, AGAIN, HEAP = "static", "again", "heap"
 PROGRAMS = (STATIC, AGAIN, HEAP)
 MOST_SECONDS = 60

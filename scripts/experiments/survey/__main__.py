@@ -103,15 +103,13 @@ def read(file: Path) -> dict[str, Any] | None:
     """A row that was written before; None where the file is missing. Raises BadInput."""
     try:
         found = json.loads(file.read_text())
-        return found if {"name", "work", "measured"} <= found.keys() else _damaged(file)
+        if not {"name", "work", "measured"} <= found.keys():
+            raise ValueError
+        return found
     except FileNotFoundError:
         return None
     except (ValueError, AttributeError):
-        return _damaged(file)
-
-
-def _damaged(file: Path) -> None:
-    raise BadInput(f"{one_line(file)}: holds no result of a program: delete it")
+        raise BadInput(f"{one_line(file)}: holds no result of a program: delete it") from None
 
 
 def read_survey(file: Path) -> dict[str, dict[str, Any]]:

@@ -20,7 +20,7 @@ from programs import Program
 MIB = 1 << 20
 # Nothing is tried where copies take less of the CPU time: no user would notice the gain.
 LEAST_SHARE = 0.02
-# Other code moves a program's bytes where libc copies less than this part of them.
+# Below this part of a program's bytes, libc's copies do not matter: other code moves them.
 LEAST_TIMES = 0.1
 # New pages are a cost where the kernel takes that share of the CPU time, with so many faults for
 # each MiB that is moved. A huge page has one for 2 MiB, small ones have 256 for 1 MiB.
@@ -46,7 +46,6 @@ class Measurement:
         self._preload = options.build / PRELOAD
         self._folder = options.folder / "figures" / program.name  # takes the JSON of the commands
         self._folder.mkdir(parents=True, exist_ok=True)
-        self._environment = self._installed.environment(program)
         self._command: list[str] = []
 
     def row(self, say: Callable[[str], None]) -> dict[str, Any]:

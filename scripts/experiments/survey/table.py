@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from asterope.figures import bytes_text
 from measuring import LEAST_SHARE, LEAST_TIMES, is_fresh
 
-LARGE = 128 << 10  # bytes: larger copies are called large blocks
+LARGE = 128 << 10  # bytes: copies from this size on are called large blocks
 
 GROUPS = {
     "large": "Large blocks into memory that was used before",
