@@ -71,17 +71,16 @@ install(DIRECTORY "${share}/man" "${share}/bash-completion" DESTINATION share OP
 file(GLOB schemas RELATIVE "${PROJECT_SOURCE_DIR}" "scripts/asterope/*.schema.json")
 foreach(part IN ITEMS README.md CONTRIBUTING.md LICENSE scripts/docs scripts/fleet tests/examples
         tuner/bench/README.md generated/pictures generated/reference/example-routine ${schemas}
-        scripts/experiments/mpi/messages.c findings/new-huge-pages-want-their-ends-first.sh)
+        scripts/experiments/mpi/messages.c)
   get_filename_component(folder "share/doc/asterope/${part}" DIRECTORY)
   if(IS_DIRECTORY "${PROJECT_SOURCE_DIR}/${part}")
     install(DIRECTORY "${part}" DESTINATION "${folder}" USE_SOURCE_PERMISSIONS
             PATTERN __pycache__ EXCLUDE PATTERN build EXCLUDE PATTERN target EXCLUDE)
-  elseif(part MATCHES "[.]sh$")
-    install(PROGRAMS "${part}" DESTINATION "${folder}")
   else()
     install(FILES "${part}" DESTINATION "${folder}")
   endif()
 endforeach()
+install(PROGRAMS findings/new-huge-pages-want-their-ends-first.sh DESTINATION share/doc/asterope/findings)
 # systemd wants the program's absolute path, which only `cmake --install --prefix` and cpack know.
 install(CODE "
   get_filename_component(ASTEROPE_BINDIR \"\${CMAKE_INSTALL_PREFIX}/bin\" ABSOLUTE)

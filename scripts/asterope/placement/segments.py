@@ -29,7 +29,6 @@ COMPILERS, LEVELS = ("gcc", "clang"), ("-O0", "-O1", "-O2", "-O3")
 LOOPS = ("copy", "copy_bytes", "fill", "fill_bytes", "product", "memcpy", "routine")
 # The programs of each build. The second is a copy of the first, which lies in other pages.
 STATIC, AGAIN, HEAP = "static", "again", "heap"
-PROGRAMS = (STATIC, AGAIN, HEAP)
 MOST_SECONDS = 60
 # Programs have addresses that are known when they are linked, not only their distances from the
 # code. Their loops begin at a line: -O1 aligns none, and such loops took 0.48 to 2.1 times as long.

@@ -46,7 +46,6 @@ class Measurement:
         self._preload = options.build / PRELOAD
         self._folder = options.folder / "figures" / program.name  # takes the JSON of the commands
         self._folder.mkdir(parents=True, exist_ok=True)
-        self._command: list[str] = []
 
     def row(self, say: Callable[[str], None]) -> dict[str, Any]:
         """Measures the whole row, and tells `say` each step. Raises Failure."""
