@@ -41,7 +41,7 @@ struct Course {
 /// The settings of the processes in which memcpy copies in one way at as many sizes as possible.
 std::vector<LibcThresholds> settings_of_ways(const Knobs& knobs, std::size_t largest);
 
-/// Plans the steps, by about the seconds that they take. Only a change needs refining: no plan.
+/// Plans the steps, by about the seconds that they take, but no refining: it may not be needed.
 void plan(const Course& course, const Knobs& knobs);
 
 struct ThresholdChoice {
