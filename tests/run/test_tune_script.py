@@ -293,6 +293,8 @@ def test_a_profile_that_fits_is_kept_and_a_provisional_one_warned_of(checkout: C
     checkout.verdict.write_text("3 stale\n")
     done = checkout.run()
     assert "tuning again: p.json stale" in done.stderr and done.searches == 1
+    checkout.verdict.write_text("2 damaged\n")
+    assert "tuning again: p.json: damaged\n" in checkout.run().stderr
 
 
 def test_the_same_options_in_other_words_need_no_other_search(checkout: Checkout) -> None:
@@ -334,7 +336,7 @@ def test_a_programs_profile_is_kept_apart(checkout: Checkout, tmp_path: Path) ->
     *_, profile, programs, library, preload = done.stderr.splitlines()
     folder = f"{checkout.root}/build/programs/ffmpeg"
     assert profile == f"the profile of ffmpeg: {own}"
-    assert programs == "programs with libraries of their own: ffmpeg/ "
+    assert programs == "what is kept of programs: ffmpeg/ "
     assert library.endswith(f"{folder}/libasterope_memcpy.so")
     assert f"LD_PRELOAD={folder}/libasterope_preload.so" in preload
     assert checkout.run("--name", "x-2", "--recording", recording).returncode == 0

@@ -21,7 +21,7 @@ build_targets() { printf '%s\n' "$*" >>"$root/targets"; }
 """
 
 # Like the tool, it starts no search beside the log of another. Its `check` finds what the file
-# "verdict" holds: an exit code, the word for it, and a warning.
+# "verdict" holds: an exit code, the word for it, and a warning. With 2 that is an error.
 TOOL = r"""#!/usr/bin/env bash
 printf '%s\n' "$*" >>"$ASTEROPE_CALLS"
 case " $* " in
@@ -40,6 +40,7 @@ case " $* " in
         ;;
     *" check "*)
         read -r code word doubt <"$ASTEROPE_VERDICT"
+        [[ $code != 2 ]] || { printf 'p.json: %s\n' "$word" >&2; exit 2; }
         printf 'p.json %s\n\nThe same: all\n' "$word"
         [[ -z $doubt ]] || printf '%s\n' "$doubt" >&2
         exit "$code"

@@ -115,7 +115,8 @@ class Course:
                     # Rendering is cheap, and the templates may be newer than the routine.
                     _require_success([*self._generate, "-o", self._profile.parent])
                 return False
-            reasons = checked.stdout.partition("\n\n")[0]  # the rest does not matter
+            # The rest does not matter. A damaged profile is an error, and has nothing else.
+            reasons = (checked.stdout or checked.stderr).partition("\n\n")[0]
             say(f"tuning again: {reasons.strip()}")
         with suppress(FileNotFoundError, NotADirectoryError):
             stamp.unlink()  # were the search cut short, it would vouch for the wrong profile
@@ -171,7 +172,7 @@ class Course:
         if request.program:
             kept = sorted(path.name for path in (request.build / "programs").iterdir())
             say(f"the profile of {request.program}: {request.profile}")
-            say("programs with libraries of their own: " + "".join(f"{name}/ " for name in kept))
+            say("what is kept of programs: " + "".join(f"{name}/ " for name in kept))
         say(f"the routine as a library: {self._library}")
         say(f"to try it: {preloading(self._preload, 'YOUR-PROGRAM')}")
 
