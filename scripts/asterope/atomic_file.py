@@ -75,6 +75,15 @@ def _nearest(folder: Path) -> Path:
     return folder
 
 
+def refuse_loss(path: str | Path, other: str | Path, called: str, option: str) -> None:
+    """Checks that writing `path`, which the option names, does not replace `other`. Raises
+    BadInput. A device or pipe replaces nothing."""
+    if os.path.realpath(path) != os.path.realpath(other):
+        return
+    if os.path.isfile(path) or not os.path.exists(path):
+        raise BadInput(f"{one_line(path)}: is {called}, and would be lost: choose another {option}")
+
+
 def write_output(path: Path, content: str | bytes) -> None:
     """Raises Failure."""
     try:

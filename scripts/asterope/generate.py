@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from .arguments import file_name
-from .atomic_file import write_files
+from .atomic_file import refuse_loss, write_files
 from .command_line import DONE, Parser, run, show, tell
 from .dispatch import load_profiles, render_dispatch
 from .faults import Failure, one_line
@@ -148,6 +148,13 @@ def _generate(arguments: argparse.Namespace) -> int:
     if library is not None:
         target = Path(arguments.preload)
         outputs.append(("--preload", target.parent, {target.name: library}))
+    inputs: list[tuple[str | Path, str]] = [(path, "a profile that is read") for path in profiles]
+    if arguments.places is not None:
+        inputs.append((arguments.places, "the map of places"))
+    for option, folder, files in outputs:
+        for name in files:
+            for path, called in inputs:
+                refuse_loss(folder / name, path, called, option)
     for option, folder, files in outputs:
         try:
             write_files(folder, files)

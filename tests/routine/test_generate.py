@@ -14,6 +14,7 @@ from unittest.mock import Mock
 
 import pytest
 from asterope import atomic_file
+from asterope.place_map import text_of
 from asterope.profile import load_profile
 from asterope.render import render_routine
 from command_errors import finished, python_settings
@@ -203,6 +204,24 @@ def test_a_name_that_is_none_for_a_profile_is_refused(refused, name):
     line = refused("--dispatch", f"none/{name}.json")
     assert "rename the file" in line
     assert name == "fallback" or "begins with a letter or a digit" in line
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ("--preload profile.json", "profile.json: is a profile that is read, and would be lost"),
+        ("--places places.json --preload ./places.json", "is the map of places, and would be lost"),
+    ],
+)
+def test_what_is_read_is_not_written_over(
+    profile, tmp_path, monkeypatch, capsys, options: str, said: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "places.json").write_text(text_of([], ["program"]), encoding="utf-8")
+    before = {path: path.read_bytes() for path in tmp_path.iterdir()}
+    assert run("profile.json", *options.split()) == 2
+    assert f"{said}: choose another --preload" in only_line(capsys)
+    assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
 
 
 # --- Faults while writing: exit 1 -----------------------------------------------------------------
