@@ -274,6 +274,23 @@ def test_a_run_that_fails_later_leaves_what_is_known(prove, tmp_path: Path) -> N
     assert json.loads(file.read_text())["stopped_by"] == "failure"
 
 
+@pytest.mark.parametrize("gone", ["2>&-", "| true"])
+def test_what_nobody_reads_keeps_no_findings_back(command, tmp_path: Path, gone: str) -> None:
+    file = tmp_path / "prove.json"
+    its = command("--rounds", "6", "--json", file, "--metric", REGEX, "--", "sh", "-c", SAY)
+    line = f"{shlex.join(its.pop('args'))} {gone}"
+    done = finished({**its, "args": ["/bin/sh", "-c", line]})
+    assert (done.returncode, done.stderr) == (0, ""), done
+    assert rows_of(done)["fast"] if done.stdout else gone == "| true"
+    assert len(read_json(file, "prove")["blocks"]) == 6
+
+
+def test_a_name_that_stdout_cannot_show_is_escaped(prove, libraries: Path) -> None:
+    named = ("--copies", f"\u00e9={libraries}/fast.so", "--rounds", "6", "--metric", REGEX)
+    done = prove(*named, "--", "sh", "-c", SAY, copies="", PYTHONIOENCODING="ascii")
+    assert done.returncode == 0 and "\\xe9" in done.stdout, done
+
+
 def test_a_run_that_hangs_is_ended() -> None:
     commands = Commands(["sleep", "1000"], "sleep", None, False)
     with pytest.raises(Failure, match="under ours: sleep was ended after 1 s without a result"):
@@ -294,6 +311,8 @@ BAD = {
     "until nothing": ("--until 0% -- true", "write 1%"),
     "metric without a group": ("--metric took.* -- true", "in parentheses"),
     "metric that is not a pattern": ("--metric took( -- true", "--metric took("),
+    "an empty metric": ("--metric '' -- true", "is neither wall nor cpu"),
+    "empty copies": ("--copies '' -- true", "--copies"),
     "larger time": ("--larger-is-better -- true", "less wall time is better"),
     "library that is missing": ("--copies missing.so -- true", "missing.so: no such"),
     "library that is not one": ("--copies {}/text.so -- true", "cannot be preloa"),

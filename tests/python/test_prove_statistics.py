@@ -165,7 +165,7 @@ def test_what_interrupts_a_block_leaves_the_whole_ones() -> None:
 
 def judged(figures: Iterable[Sequence[float]], **more: bool) -> list[Finding]:
     """The findings of rounds in which the copies have these figures."""
-    return judge(Rounds(done=[list(zip(NAMES, one)) for one in figures]), NAMES, **more)
+    return judge(Rounds(done=[list(zip(NAMES, one)) for one in figures], **more), NAMES)
 
 
 def test_too_few_rounds_say_nothing() -> None:
@@ -182,6 +182,18 @@ def test_a_floor_that_is_off_1_counts_of_servers_alone(again: float, ours: float
     assert judged(figures)[2].verdict == (SLOWER if ours > 1 else FASTER)
     of_servers = judged(figures, has_servers=True)[2].verdict
     assert of_servers == (SLOWER if ours > 1.1 else UNKNOWN)
+
+
+@pytest.mark.parametrize(("ours", "more"), [(0.985, False), (0.97, True)])
+def test_more_rounds_tell_of_servers_what_differs_more_than_two_with_libc(ours, more) -> None:
+    """The other server with libc is 2 % slower. In few rounds it seems to be up to 4 %."""
+    steps = [1 + 0.02 * step for step in (-1, -0.5, 0, 0, 0.5, 1)]
+    figures = [(1.0, 1.02 * s, ours * (1 + 1e-4 * n)) for n, s in enumerate(steps)]
+    found = judged(figures, has_servers=True)[2]
+    assert found.verdict == UNKNOWN and found.ratio.low > 1
+    assert (found.more_rounds is not None) == more
+    rounds = Rounds(done=[list(zip(NAMES, one)) for one in figures], has_servers=True)
+    assert 0 < rounds.reach() < 0.01
 
 
 def test_medians_that_contradict_the_ratio_are_told() -> None:

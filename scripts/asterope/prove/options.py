@@ -207,6 +207,11 @@ def _parse_kept(what: str, argv: Sequence[str]) -> argparse.Namespace:
     return parser.parse_args(argv)
 
 
+def _is_given(arguments: argparse.Namespace, name: str) -> bool:
+    """Even with nothing behind it."""
+    return getattr(arguments, name) not in (None, False)
+
+
 def parse(argv: Sequence[str]) -> argparse.Namespace:
     """`what` of the result: the command for kept results; None: the command line tries a program.
     Bad arguments leave through SystemExit(2)."""
@@ -216,7 +221,7 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
     parser.set_defaults(what=None)
     arguments = parser.parse_args(argv)
     runs, trial = (
-        [name for name in of if getattr(arguments, name)] for of in (_OF_RUNS, _OF_TRIAL)
+        [name for name in of if _is_given(arguments, name)] for of in (_OF_RUNS, _OF_TRIAL)
     )
     arguments.runs = arguments.runs or bool(runs)
     if arguments.runs and trial:
@@ -226,7 +231,7 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
         if arguments.name is None:
             parser.error("--explore keeps its figures under a name: give it a --name")
         for name in ("finalists", "time", "cpu", "write", "json"):
-            if getattr(arguments, name):
+            if _is_given(arguments, name):
                 merge = ", or give it to asterope-prove merge" * (name in ("write", "json"))
                 parser.error(f"--{name} is not for --explore: leave it out{merge}")
         for name in placeholders_in(arguments.command):
@@ -237,5 +242,4 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
         parser.error("--copies are libraries, and --against compares two builds without any")
     if arguments.against is not None and arguments.tunables:
         parser.error("--tunables are tried with one build, and --against compares two")
-    arguments.metric = arguments.metric or "wall"
     return arguments

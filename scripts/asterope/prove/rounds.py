@@ -124,6 +124,9 @@ class Rounds:
 
     larger_is_better: bool = False
     base: str = LIBC
+    # A server runs for all rounds, and its memory keeps its addresses. So two servers with libc may
+    # differ each time. Otherwise each run has luck of its own, and the interval holds it.
+    has_servers: bool = False
     done: list[list[tuple[str, float]]] = field(default_factory=list)
     stopped_by: str = ""
     # The wall-clock seconds and the use of every run, whichever metric was asked for. An unfinished
@@ -149,13 +152,20 @@ class Rounds:
         names = (one for one_round in self.done for one, _ in one_round)
         return sum((used for one, (_, used) in zip(names, self.times) if one == name), Used())
 
+    def floor(self) -> tuple[float, float]:
+        """How much two servers of the base differ, and at most, as logarithms; 0 for runs."""
+        if not self.has_servers:
+            return 0.0, 0.0
+        found = signed_rank_interval(self.logs(again(self.base)))
+        return abs(found.median), max(abs(found.low), abs(found.high))
+
     def reach(self) -> float:
         """The reach of the widest interval that decides nothing yet, from its ratio and as a part
         of it; 0 if all intervals decide."""
-        widest = 0.0
+        widest, (_, noise) = 0.0, self.floor()
         for name in {name for name, _ in self.done[0]} - {self.base, again(self.base)}:
             sure = signed_rank_interval(self.logs(name), _SURE)
-            if sure.low <= 0 <= sure.high:
+            if sure.low <= noise and sure.high >= -noise:
                 own = signed_rank_interval(self.logs(name))
                 widest = max(widest, own.high - own.median, own.median - own.low)
         return math.expm1(widest)
@@ -225,17 +235,12 @@ class Finding:
     more_rounds: int | None = None
 
 
-def judge(
-    rounds: Rounds, names: Sequence[str], until: float = NARROW, has_servers: bool = False
-) -> list[Finding]:
+def judge(rounds: Rounds, names: Sequence[str], until: float = NARROW) -> list[Finding]:
     """Judges at least one round, for the copies in the order of `names`. `until`: a difference
-    below that part counts as the same. `has_servers`: a server runs for all rounds, and its memory
-    keeps its addresses. So two servers with libc may differ each time, and the floor counts.
-    Otherwise each run has luck of its own, and the interval holds it."""
+    below that part counts as the same."""
     printed = (figure for one_round in rounds.done for _, figure in one_round)
     # the error of the ratio of two figures, as a logarithm; 0 for clocks
     rounding = median(one.rounding if isinstance(one, Figure) else 0.0 for one in printed)
-    noise = _distance(_interval(rounds, again(rounds.base), 0.0)) if has_servers else 0.0
     findings = []
     for name in names:
         figure = float(median(rounds.figures(name)))
@@ -243,7 +248,7 @@ def judge(
         if ratio is None or name == again(rounds.base):
             findings.append(Finding(name, figure, ratio))
             continue
-        told = _verdict(len(rounds.done), ratio, noise, rounding, until)
+        told = _verdict(len(rounds.done), ratio, rounds.floor(), rounding, until)
         findings.append(Finding(name, figure, ratio, math.expm1(_distance(ratio)), *told))
     return findings
 
@@ -256,11 +261,12 @@ def _interval(rounds: Rounds, name: str, rounding: float) -> Ratio:
 
 
 def _verdict(
-    count: int, ratio: Ratio, noise: float, rounding: float, until: float
+    count: int, ratio: Ratio, floor: tuple[float, float], rounding: float, until: float
 ) -> tuple[str, int | None]:
     """Also returns the number of further rounds until the interval excludes 1 or is narrow enough,
-    if the ratio stays the same. It narrows with the square root of the rounds; the figures'
-    rounding stays."""
+    if the ratios stay the same. It narrows with the square root of the rounds; the figures'
+    rounding and the difference of servers stay. `floor`: see Rounds.floor()."""
+    stays, noise = floor
     if count < LEAST_ROUNDS:
         return UNKNOWN, None
     if math.log(ratio.low) > noise:
@@ -270,9 +276,10 @@ def _verdict(
     if _distance(ratio) <= math.log1p(until):
         return SAME, None
     half, gain = math.log(ratio.high / ratio.low) / 2 - rounding, abs(math.log(ratio.median))
-    nearest = max(gain, math.log1p(until) - gain) - rounding
-    more = max(1, math.ceil(count * ((half / nearest) ** 2 - 1))) if nearest > 0 else None
-    return UNKNOWN, more
+    other = (half + noise - stays, gain - stays - rounding)
+    alike = (half, math.log1p(until) - gain - rounding)
+    times = [wide / room for wide, room in (other, alike) if room > 0]
+    return UNKNOWN, max(1, math.ceil(count * (min(times) ** 2 - 1))) if times else None
 
 
 def _distance(ratio: Ratio) -> float:

@@ -11,7 +11,7 @@ from typing import Any
 
 from .. import __version__
 from ..atomic_file import write_output
-from ..command_line import DONE, STALE
+from ..command_line import DONE, STALE, show
 from ..faults import one_line
 from ..figures import duration_text
 from ..modes import modes_told
@@ -68,7 +68,7 @@ class Setting:
 
 def progress(text: str = "") -> None:
     """Writes over one line on stderr if that is a terminal. No text: the line is empty."""
-    if sys.stderr.isatty():
+    if sys.stderr is not None and sys.stderr.isatty():  # None: it is closed
         print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)
 
 
@@ -82,28 +82,30 @@ def rounds_progress(rounds: int, reach: float | None, seconds_left: float | None
 
 
 def report(setting: Setting, rounds: Rounds, seconds: float, file: str | None) -> int:
-    """Prints and writes the findings until now; returns the exit code."""
+    """Writes and shows the findings until now; returns the exit code."""
     count = len(rounds.done)
     names = [copy.name for copy in setting.copies]
     until = setting.goal.until or NARROW
-    findings = judge(rounds, names, until, setting.client is not None) if count else []
-    best, said = None, []
+    findings = judge(rounds, names, until) if count else []
+    best, said, shown = None, [], []
     if findings:
-        print(
+        shown.append(
             f"{setting.metric.words}: {count} rounds of {len(names)} copies in "
             f"{duration_text(seconds)}; {STOPPED_BY[rounds.stopped_by]}. Ratio above 1: "
             f"better than {setting.base}."
         )
         for copy in setting.copies:
             if copy.name not in (LIBC, again(LIBC), again(OTHER)):
-                print(f"{copy.name}: {one_line(copy.description)}")
-        print(f"\n{table(findings, setting.metric)}", flush=True)
+                shown.append(f"{copy.name}: {one_line(copy.description)}")
         best = best_of(setting.copies, rounds, findings) if setting.has_offers else None
         said = _said(setting, rounds, findings, best)
-        for line in said:
-            print(line, flush=True)
-    if file is not None:
-        write_output(Path(file), document(setting, rounds, findings, said, seconds, best))
+        shown += ["", table(findings, setting.metric), *said]
+    try:
+        if file is not None:
+            write_output(Path(file), document(setting, rounds, findings, said, seconds, best))
+    finally:  # the findings are shown even if a disk is full
+        if shown:
+            show("\n".join(shown))
     if count < LEAST_ROUNDS:
         return UNTOLD
     offers = {copy.name for copy in setting.copies if copy.is_offer}
@@ -121,7 +123,10 @@ def _said(
         lines += modes_told(copy.name, rounds.figures(copy.name), "{:.4g}".format)
     unknown = [one for one in findings if one.verdict == UNKNOWN]
     if len(rounds.done) >= LEAST_ROUNDS and any(one.more_rounds is None for one in unknown):
-        lines.append("No number of rounds tells: the figure has too few digits.")
+        why = "the figure has too few digits."
+        if rounds.has_servers:
+            why = f"two servers of one copy differ as much, or {why} Start the command again."
+        lines.append(f"No number of rounds tells: {why}")
     if setting.client is None:
         for copy in filter(None, [setting.copies[0], best]):
             lines += of_kernel(copy.name, rounds)

@@ -28,7 +28,7 @@ from .copies import (
 )
 from .options import DEFAULT_LIBRARY, PROGRAM
 from .placeholders import check_placeholders
-from .rounds import CPU, LEAST_ROUNDS, NARROW, PATTERN, Goal, Rounds, measure, parse_metric
+from .rounds import CPU, LEAST_ROUNDS, NARROW, PATTERN, WALL, Goal, Rounds, measure, parse_metric
 from .run_words import Setting, progress, report, rounds_progress
 from .runners import Commands, Servers, under
 
@@ -47,7 +47,9 @@ def _built_library() -> str:
 
 def _setting(arguments: argparse.Namespace) -> Setting:
     """Raises BadInput, Failure and OSError."""
-    metric = parse_metric(arguments.metric, arguments.larger_is_better)
+    metric = parse_metric(
+        WALL if arguments.metric is None else arguments.metric, arguments.larger_is_better
+    )
     client = None
     if arguments.client is not None:
         client = shell_words("--client", arguments.client)
@@ -58,7 +60,7 @@ def _setting(arguments: argparse.Namespace) -> Setting:
         copies = two_builds(arguments.against, arguments.command)
         check_placeholders(copies[0].command or (), client is not None)
     else:
-        named = arguments.copies.split(",") if arguments.copies else [_built_library()]
+        named = [_built_library()] if arguments.copies is None else arguments.copies.split(",")
         copies = parse_copies(named, may_be_libc=arguments.tunables)
     if arguments.tunables:
         copies, lines = with_offers(copies, find_program(arguments.command).loader)
@@ -123,7 +125,8 @@ def prove_by_runs(arguments: argparse.Namespace) -> int:
     setting = _setting(arguments)
     if arguments.json is not None:
         check_output(Path(arguments.json))
-    rounds = Rounds(setting.metric.larger_is_better, setting.copies[0].name)
+    has_servers = setting.client is not None
+    rounds = Rounds(setting.metric.larger_is_better, setting.copies[0].name, has_servers)
     began = time.monotonic()
 
     def shown() -> int:
