@@ -9,13 +9,13 @@ from pathlib import Path
 
 from .faults import BadInput, one_line
 
-_folders: list[tempfile.TemporaryDirectory[str]] = []  # each is removed when the program ends
+# Each is removed when this process ends, unless it becomes another program.
+_folders: list[tempfile.TemporaryDirectory[str]] = []
 
 
 def preloadable(library: Path, folder: Path | None = None) -> Path:
     """The library, or a link to it where the path has a blank or a colon, at which ld.so splits
-    LD_PRELOAD. The link lies in `folder`, or in one that is removed when this process ends. Raises
-    BadInput."""
+    LD_PRELOAD. The link lies in `folder`, else in one of `_folders`. Raises BadInput."""
     if not _is_split(library):
         return library
     if folder is None:

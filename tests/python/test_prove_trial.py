@@ -15,10 +15,12 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from asterope.faults import BadInput, Failure
 from asterope.prove.options import parse
+from asterope.prove.trial import command
 from asterope.prove.trial.blocks import Place
 from asterope.prove.trial.command import prove_by_trial
 from asterope.prove.trial.run import KNOWN, Trial
@@ -296,7 +298,8 @@ def test_a_name_keeps_a_map_and_its_library_tried_as_a_whole(named, program, tmp
         ways.write_text(json.dumps(raw))
         assert f"{ways}: {said}" in only_error(named("merge", "own"), 2)
     ways.write_text(whole)
-    assert named("merge", "own").stdout == merged.stdout
+    for names in (["own"], ["own", "own"]):
+        assert named("merge", *names).stdout == merged.stdout
     old = ways.parent.with_name("0123abcd")  # of libraries of before
     shutil.copytree(ways.parent, old)
     with subprocess.Popen(["sleep", "1000"], stdin=(old / "1-1.raw").open("w+")) as running:
@@ -341,6 +344,11 @@ def test_in_operation_no_copy_escapes_a_sanitizer(
     if is_child:
         assert why not in done.stderr
         assert why in only_error(own("merge", "own"), 1)
+        own("--routine", routine, "--explore", 2, "--name", "other", "--", "sh", "-c", "exit 0")
+        assert why in own("merge", "other", "own").stderr
+        forgotten = own("merge", "own", "--forget")
+        assert why in forgotten.stderr and "Removed: " in forgotten.stdout
+        assert list(built.glob("programs/own/figures/*/*.raw")) == []
     else:
         assert done.stderr.count("\n") == 1 and f"{why}: it runs without a trial" in done.stderr
 
@@ -363,12 +371,11 @@ def test_a_map_that_was_not_judged_is_not_kept(
     """The program fails under the library that has it. What the trial before saw is made up."""
     measured = Trial.measure
 
-    def measure(trial: Trial, tell: Callable[[str], None]) -> str:
+    def measure(trial: Trial, tell: Callable[[str], None]) -> None:
         if any(way.is_whole for way in trial.ways):
             measured(trial, tell)
         place = Place(str(program), 1, "memcpy", 8192)
-        trial.observed = observed_of({place: steady(8.0)}, 1)
-        return KNOWN
+        trial.observed, trial.stopped_by = observed_of({place: steady(8.0)}, 1), KNOWN
 
     monkeypatch.setattr(Trial, "measure", measure)
     for name, value in own_build.items():
@@ -380,6 +387,27 @@ def test_a_map_that_was_not_judged_is_not_kept(
     assert not (kept / "places.json").exists()
     assert named("list").stdout.startswith("own: no map: LD_PRELOAD=")
     assert b"1 place apart" not in (kept / "libasterope_preload.so").read_bytes()
+
+
+def test_a_map_that_cannot_be_compiled_leaves_the_findings_and_blames_no_program(
+    monkeypatch, capsys, own_build: dict[str, str], program: Path
+) -> None:
+    def measure(trial: Trial, tell: Callable[[str], None]) -> None:
+        place = Place(str(program), 1, "memcpy", 8192)
+        trial.observed, trial.stopped_by = observed_of({place: steady(8.0)}, 1), KNOWN
+
+    monkeypatch.setattr(Trial, "measure", measure)
+    monkeypatch.setattr(command.Commands, "run", lambda *_: pytest.fail("it ran once more"))
+    for name, value in {**own_build, "CC": "/none"}.items():
+        monkeypatch.setenv(name, value)
+    tried = parse(["--name", "own", "--", str(program)])
+    with pytest.raises(Failure, match=r"^the library needs a C compiler: CC: /none: no such"):
+        prove_by_trial(tried)
+    assert "Leave it: the routine makes this program slower." in capsys.readouterr().out
+    monkeypatch.setattr(command, "write_map", Mock(side_effect=PermissionError(13, "no")))
+    with pytest.raises((Failure, PermissionError)):
+        prove_by_trial(tried)
+    assert "With the routine this program runs " in capsys.readouterr().out
 
 
 def test_finalists_are_ways_of_the_profile_s_pipelines(tmp_path: Path) -> None:
@@ -416,6 +444,9 @@ BAD = {
     "its map": ("--explore 9 --write p.json --name a -- true", "--write is not for"),
     "its CPU": ("--explore 9 --cpu 0 --name a -- true", "--cpu is not for"),
     "its folder": ("--explore 9 --name a -- true {folder}", "does not fill in {folder}, as"),
+    "an empty client": ("--client= -- true", "--client asks for whole runs instead"),
+    "one file": ("--json f --write ./f -- true", "f: is the map of --write, and would be lost: ch"),
+    "one file of kept ones": ("merge own --json f --write f", "would be lost: choose another --j"),
     "too little of it": ("--explore 1 --name a -- true", "from 2 to 65536"),
 }
 

@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from asterope.command_line import DONE
+from asterope.command_line import DONE, STALE
 from asterope.faults import BadInput, Failure
 from asterope.place_map import counted
 from asterope.program import find_program
@@ -74,7 +74,8 @@ def test_looks_at_what_is_known_take_a_part_of_the_time(monkeypatch, clock, rout
     monkeypatch.setattr(run, "findings", looked)
     monkeypatch.setattr(Trial, "_run", runs)
     trial = Trial(find_program(["true"]), routine, Path("recorder.so"), 60.0)
-    assert trial.measure(lambda _: None) == run.TIME and looks == [5, 21, 37, 53]
+    trial.measure(lambda _: None)
+    assert trial.stopped_by == run.TIME and looks == [5, 21, 37, 53]
 
 
 def test_how_much_a_map_brings_is_known_no_better_than_what_the_routine_alone_does() -> None:
@@ -83,6 +84,15 @@ def test_how_much_a_map_brings_is_known_no_better_than_what_the_routine_alone_do
     gain = Found(alone, map_gain=mapped).gain_over_routine
     assert gain.value == pytest.approx(6.0)
     assert 5.2 < gain.low < 5.3 and 6.7 < gain.high < 6.8
+
+
+def test_a_map_that_loses_to_the_routine_decides_nothing() -> None:
+    loses = Found(SURE, map_gain=Estimate(-0.05, -0.06, -0.04), has_map=True)
+    assert "so the map is not taken." in words.sentence_of_map(loses)
+    assert advice(loses, Observed()).startswith("To have it: ") and code_of(loses) == DONE
+    wins = Found(Estimate(-0.05, -0.06, -0.04), map_gain=SURE, has_map=True)
+    assert advice(wins, Observed()).startswith("To have it: ") and code_of(wins) == DONE
+    assert code_of(replace(wins, map_gain=wins.gain)) == STALE
 
 
 @pytest.fixture
@@ -214,6 +224,14 @@ def test_of_what_is_not_seen_nothing_is_said(limits: set[str], is_over: bool, sa
     assert advice(found, observed, is_over) == f"Not known: {said}."
 
 
+def test_that_the_map_s_trial_had_too_little_time_is_told(monkeypatch, capsys, routine) -> None:
+    observed = Observed(places={PLACE: Seen(9)}, processes=1)
+    monkeypatch.setattr(Tried, "found", lambda _: Found(has_map=True))
+    ways = (Tried(routine, observed, stopped_by=reason) for reason in (run.KNOWN, run.TIME))
+    report(next(ways), ["./program"], NOTHING_WRITTEN, 9.0, Path("x.so"), next(ways))
+    assert capsys.readouterr().out.endswith("Not known: give it more --time.\n")
+
+
 @pytest.mark.parametrize(
     ("cycles", "takes", "told"), [(0, 0.9, True), (2, 0.2, True), (3, 0.9, False), (0, 0.05, False)]
 )
@@ -279,7 +297,7 @@ def test_a_command_that_ended_by_itself_is_no_server(
     monkeypatch.setattr(Trial, "_run", runs)
     monkeypatch.setattr(Tried, "found", lambda _: Found(SAME, [PlaceFound(LARGE, 64, 0, 0.5)]))
     trial = Trial(find_program(["true"]), routine, Path("recorder.so"), 30.0)
-    trial.stopped_by = trial.measure(lambda _: None)
+    trial.measure(lambda _: None)
     assert trial.stopped_by == run.TIME
     code = report(trial, ["./program"], NOTHING_WRITTEN, 20.0, Path("x.so"))
     shown = capsys.readouterr().out

@@ -9,7 +9,6 @@ import json
 import os
 import shutil
 import signal
-import sys
 import time
 import zlib
 from collections.abc import Sequence
@@ -17,8 +16,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NoReturn
 
-from ...atomic_file import check_output, write_files
-from ...command_line import show
+from ...atomic_file import check_output, refuse_loss, write_files
+from ...command_line import show, tell
 from ...faults import BadInput, Failure, one_line
 from ...figures import bytes_text
 from ...place_map import as_c, counted, least_of, read_places
@@ -41,7 +40,7 @@ from ..placeholders import check_placeholders
 from ..run_words import progress
 from ..runners import Commands
 from .report import names_in, report, write_map
-from .run import MERGED, Trial, Tried, why_not
+from .run import MERGED, CommandFailed, NoVerdict, Trial, Tried, why_not
 from .ways import Way, environment, way_of_map, ways_for
 
 _SECONDS = 30.0
@@ -60,9 +59,7 @@ _MUCH = 16 << 20  # bytes of figures: a note tells of more
 
 def prove_by_trial(arguments: argparse.Namespace) -> int:
     """Raises BadInput and Failure."""
-    for named in (arguments.json, arguments.write):
-        if named is not None:
-            check_output(Path(named))
+    _check_outputs(arguments)
     program = find_program(arguments.command)
     check_has_libcs(program)
     check_placeholders(arguments.command, has_client=False)
@@ -77,35 +74,58 @@ def prove_by_trial(arguments: argparse.Namespace) -> int:
         return report(trial, arguments.command, arguments, seconds, preload, judged)
 
     try:
-        trial.stopped_by = trial.measure(progress)
+        trial.measure(progress)
         if arguments.name is not None and trial.observed.places:
             progress()
-            try:
-                preload, ways = _keep(trial, arguments)
-                if ways:
-                    judged = Trial(trial.program, ways, trial.recorder, trial.seconds, trial.cpus)
-                    judged.measure(lambda text: progress(f"the map as a whole: {text}"))
-            except BaseException:
-                _drop_map(arguments.name)
-                raise
-            gain = judged and judged.found().gain_over_routine
-            if gain and gain.high < 0:
-                _drop_map(arguments.name)
-    except (KeyboardInterrupt, Failure) as error:
-        is_failure, judged = isinstance(error, Failure), None
-        trial.stopped_by = "failure" if is_failure else "interrupt"
-        if trial.observed.places or not is_failure:
+            preload, judged = _with_map(trial, arguments)
+    except (KeyboardInterrupt, BadInput, Failure, OSError) as error:
+        if isinstance(error, KeyboardInterrupt):
+            trial.stopped_by = "interrupt"
+        elif isinstance(error, CommandFailed):
+            trial.stopped_by = "failure"
+        if trial.observed.places or isinstance(error, KeyboardInterrupt):
             shown()
-        if not is_failure:
-            raise
         progress()
-        also, plain = "", Commands(trial.program.command, "", trial.cpus, False)
-        try:
-            plain.run(Copy(LIBC), trial.seconds)
-        except Failure:
-            also = ", as it does without the trial"
-        raise Failure(f"{one_line(arguments.command[0])} {error}{also}") from None
+        if isinstance(error, CommandFailed):
+            raise _why_it_failed(error, trial, arguments.command[0]) from None
+        raise
     return shown()
+
+
+def _check_outputs(arguments: argparse.Namespace) -> None:
+    """Raises BadInput and Failure."""
+    named = [one for one in (arguments.json, arguments.write) if one is not None]
+    for one in named:
+        check_output(Path(one))
+    if len(named) == 2:
+        refuse_loss(*named, "the map of --write", "--json")
+
+
+def _with_map(trial: Trial, arguments: argparse.Namespace) -> tuple[Path, Trial | None]:
+    """Keeps the program's library, and tries it as a whole if it has a map. A map that was not
+    tried, or that surely loses to the routine alone, is dropped."""
+    judged = None
+    try:
+        preload, ways = _keep(trial, arguments)
+        if ways:
+            judged = Trial(trial.program, ways, trial.recorder, trial.seconds, trial.cpus)
+            judged.measure(lambda text: progress(f"the map as a whole: {text}"))
+    except BaseException:
+        _drop_map(arguments.name)
+        raise
+    if judged and judged.found().is_map_worse:
+        _drop_map(arguments.name)
+    return preload, judged
+
+
+def _why_it_failed(error: CommandFailed, trial: Trial, name: str) -> Failure:
+    """Also says whether the command fails by itself."""
+    also, plain = "", Commands(trial.program.command, "", trial.cpus, False)
+    try:
+        plain.run(Copy(LIBC), trial.seconds)
+    except Failure:
+        also = ", as it does without the trial"
+    return Failure(f"{one_line(name)} {error}{also}")
 
 
 def preload_beside(routine: Path) -> Path:
@@ -180,7 +200,7 @@ def explore(arguments: argparse.Namespace) -> NoReturn:
     except (Failure, OSError) as error:
         why = error if isinstance(error, Failure) else f"{error.filename}: {error.strerror}"
     if why is not None:
-        print(f"{PROGRAM}: {one_line(why)}: it runs without a trial", file=sys.stderr)
+        tell(PROGRAM, f"{one_line(why)}: it runs without a trial")
     for number in PYTHON_IGNORES:
         signal.signal(number, signal.SIG_DFL)
     os.execve(program.file, program.command, variables)
@@ -209,7 +229,7 @@ def _prepared(arguments: argparse.Namespace) -> dict[str, str]:
     closed = closed_to_others(files)
     if closed is not None:
         why = "other users may not enter it: processes that become one leave no figures"
-        print(f"{PROGRAM}: {one_line(closed)}: {why}", file=sys.stderr)
+        tell(PROGRAM, f"{one_line(closed)}: {why}")
     if shutil.disk_usage(files).free < _ROOM:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(files))
     return environment(preloadable(find_library()), files.resolve(), ways, arguments.explore)
@@ -222,23 +242,29 @@ def _key(rows: Sequence[dict[str, Any]]) -> str:
 
 def merge(arguments: argparse.Namespace) -> int:
     """Reports on all processes that ran or run under these names. Raises BadInput and Failure."""
-    folders = [_newest(programs.existing_folder(name)) for name in arguments.names]
+    _check_outputs(arguments)
+    names = list(dict.fromkeys(arguments.names))
+    folders = [_newest(programs.existing_folder(name)) for name in names]
     # listed before they are read, so that the figures have all of them
     left = [path for folder in folders for path in left_files(folder)]
     (tried, command), *others = map(_read, folders)
-    for name, (one, _) in zip(arguments.names[1:], others):
+    for name, (one, _) in zip(names[1:], others):
         if tried.names != one.names:
             raise BadInput(f"{one_line(name)}: its figures are of other ways: merge it by itself")
         tried.observed.add(one.observed)
+        tried.said |= one.said
     tried.observed.runs, tried.stopped_by = tried.observed.processes, MERGED
-    if not tried.observed.places:
-        why = why_not(tried) if tried.observed.processes or tried.observed.limits else None
-        names = one_line(", ".join(arguments.names))
-        raise Failure(why or f"{names}: no process has left figures yet")
-    preload = programs.folder_of(arguments.names[0]) / programs.PRELOAD
-    if not preload.is_file():
+    preload = programs.folder_of(names[0]) / programs.PRELOAD
+    if not preload.is_file() or tried.found().is_map_worse:
         preload = preload_beside(tried.ways[0].library)
-    code = report(tried, command, arguments, tried.observed.wall_seconds, preload)
+    try:
+        if not tried.observed.places:
+            why = why_not(tried) if tried.observed.processes or tried.observed.limits else None
+            raise NoVerdict(why or f"{one_line(', '.join(names))}: no process has left figures yet")
+        code = report(tried, command, arguments, tried.observed.wall_seconds, preload)
+    except NoVerdict:  # what stays untold is given back, too; what could not be written is kept
+        _give_back(left, arguments)
+        raise
     _give_back(left, arguments)
     return code
 
@@ -246,7 +272,10 @@ def merge(arguments: argparse.Namespace) -> int:
 def _give_back(left: Sequence[Path], arguments: argparse.Namespace) -> None:
     """Removes the files of processes that have ended, or tells their size and how to do so."""
     taken = sum(path.stat().st_blocks * 512 for path in left)
-    what = f"{bytes_text(taken)} of {len(left)} processes that have ended"
+    ended = "1 process that has ended"
+    if len(left) != 1:
+        ended = f"{len(left)} processes that have ended"
+    what = f"{bytes_text(taken)} of {ended}"
     if arguments.forget:
         for path in left:
             path.unlink(missing_ok=True)

@@ -108,7 +108,14 @@ class Found:
 
     @property
     def deciding(self) -> Estimate | None:
-        return self.map_gain if self.has_map else self.gain
+        """The gain of the library to take."""
+        return self.map_gain if self.has_map and not self.is_map_worse else self.gain
+
+    @property
+    def is_map_worse(self) -> bool:
+        """Whether the map is not taken, as the routine alone is surely faster."""
+        beside = self.gain_over_routine
+        return beside is not None and beside.high < 0
 
     def _holds(self, gain: Estimate | None) -> bool:
         return gain is None or self.possible is None or self.possible.holds(gain)

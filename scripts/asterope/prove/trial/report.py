@@ -22,7 +22,7 @@ from ..options import UNTOLD
 from . import trial_words
 from .blocks import LIBC_AGAIN, ROUTINE, Place
 from .findings import Found, PlaceFound, findings
-from .run import TIME, Tried, why_not
+from .run import TIME, NoVerdict, Tried, why_not
 
 FORMAT, VERSION = "asterope-trial", 2
 
@@ -50,7 +50,8 @@ def report(
     judged: Tried | None = None,
 ) -> int:
     """Returns the exit code. `preload`: the library to have afterwards. `judged`: its trial, if it
-    has a map of places. Raises Failure if the trial was hindered, or a file cannot be written."""
+    has a map of places. Raises NoVerdict if the trial was hindered, and Failure if a file cannot be
+    written."""
     found, last = tried.found(), (judged or tried).found()
     of_map = last if last.has_map else None
     names = names_in(tried)
@@ -84,12 +85,12 @@ def report(
     except Failure as error:
         unwritten = error
     if why:
-        raise Failure(why)
+        raise NoVerdict(why)
     if observed.places:
         table = [*filter(None, [trial_words.table(found, apart)]), *after]
         shown = [*before, *(["", *table] if table else []), "", *doubts, *notes]
         if tried.stopped_by != "failure":
-            is_over = tried.stopped_by == TIME
+            is_over = TIME in (tried.stopped_by, judged and judged.stopped_by)
             shown.append(
                 trial_words.what_to_do(last, observed, command, preload, mapped, is_over, unseen)
             )

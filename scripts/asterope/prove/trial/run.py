@@ -10,6 +10,7 @@ from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from ...faults import Failure
 from ...preload_link import preloadable
 from ...program import Called, Program
 from ...record.descendants import Descendants, Pace
@@ -32,6 +33,14 @@ _LEAST_UNSEEN = 0.01  # seconds of CPU time: less of them is not worth a word
 _HOPELESS = 50  # runs: if nothing is known after these, the trial ends
 _BETWEEN = 3  # the next look comes after this many times the seconds of the last one
 KNOWN, TIME, ENDED, MERGED = "known", "time", "ended", "merge"
+
+
+class CommandFailed(Failure):
+    """The command itself, in a trial."""
+
+
+class NoVerdict(Failure):
+    """The trial was hindered, or has seen nothing."""
 
 
 @dataclass
@@ -123,8 +132,16 @@ class Trial(Tried):
         self._cpu_seconds = 0.0  # of the last run
         self._short: set[str] = set()  # names of files, each for a kind of short processes
 
-    def measure(self, tell: Callable[[str], None]) -> str:
-        """Returns the reason to stop. Raises Failure; the observations until then are kept."""
+    def measure(self, tell: Callable[[str], None]) -> None:
+        """Sets the reason to stop. Raises CommandFailed and OSError; the observations until then
+        are kept."""
+        self.stopped_by = "failure"
+        try:
+            self.stopped_by = self._measured(tell)
+        except Failure as error:
+            raise CommandFailed(str(error)) from None
+
+    def _measured(self, tell: Callable[[str], None]) -> str:
         began = since = time.monotonic()
         longest = looked = 0.0
         while True:

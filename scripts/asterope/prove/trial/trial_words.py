@@ -64,7 +64,7 @@ def sentence_of_map(found: Found) -> str:
     if gain.low <= 0 <= gain.high:
         told = f"is as fast as with libc, within {at_most(gain.reach)} %"
     text = f"With the routine and its map of places it {told}"
-    if beside.high < 0:
+    if found.is_map_worse:
         return f"{text}: {by(beside)} than with the routine alone, so the map is not taken."
     known = by(beside) if beside.low > 0 else f"within {at_most(beside.reach)} % as fast"
     return f"{text}, and {known} {'than' if beside.low > 0 else 'as'} with the routine alone."
