@@ -26,6 +26,11 @@ def count_text(value: float) -> str:
     return _scaled(value, ("", "k", "M", "G", "T"), 1000)
 
 
+def counted(count: int, one: str, more: str = "") -> str:
+    """`more`: the plural, unless that only has an s."""
+    return f"{count} {one if count == 1 else more or one + 's'}"
+
+
 def bytes_text(value: float) -> str:
     return _scaled(value, (" B", " KiB", " MiB", " GiB", " TiB", " PiB"), 1024)
 

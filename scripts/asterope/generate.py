@@ -13,6 +13,7 @@ from .atomic_file import refuse_loss, write_files
 from .command_line import DONE, Parser, run, show, tell
 from .dispatch import load_profiles, render_dispatch
 from .faults import Failure, one_line
+from .figures import counted
 from .profile import Profile, load_profile
 from .profile_places import profile_to_read
 from .provisional import doubt_of, warning
@@ -118,8 +119,7 @@ def _read(arguments: argparse.Namespace) -> tuple[_Render, dict[str | Path, Prof
     prefix = arguments.prefix[-1] if arguments.prefix else "asterope"
     if arguments.dispatch:
         profiles = load_profiles(arguments.profile)
-        count = len(profiles)
-        held = f"{count} profile{'s' if count > 1 else ''}: {', '.join(profiles)}"
+        held = f"{counted(len(profiles), 'profile')}: {', '.join(profiles)}"
         for one in OTHERS:
             lacking = [name for name, profile in profiles.items() if not profile.has(one.name)]
             if lacking:

@@ -6,17 +6,15 @@ import signal
 import subprocess
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any, NoReturn
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
-@contextmanager
-def interrupts_caught() -> Iterator[None]:
+def interrupts_caught() -> AbstractContextManager[None]:
     """Inside, all of them raise KeyboardInterrupt; ignored ones stay so."""
-    with _handled_by(_interrupt):
-        yield
+    return _handled_by(_interrupt)
 
 
 @contextmanager

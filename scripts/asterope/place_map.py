@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from . import __version__
+from .figures import counted
 from .profile.faults import Fault, shown
 from .profile.schema import read_checked
 from .profile.text import Kind
@@ -85,10 +86,6 @@ def _check(places: Sequence[MappedPlace], entries: Collection[str] | None) -> No
         seen.add(key)
 
 
-def counted(places: int) -> str:
-    return f"{places} place{'' if places == 1 else 's'}"
-
-
 def least_of(places: Sequence[MappedPlace]) -> int:
     """The size from which on a routine asks for its way: smaller copies pay nothing."""
     return min((min(place.least, _MOST) for place in places), default=LEAST)
@@ -97,7 +94,7 @@ def least_of(places: Sequence[MappedPlace]) -> int:
 def as_c(places: Sequence[MappedPlace]) -> str:
     """The table that templates/by_place.h includes. Names do not enter it."""
     rows = [
-        f'#define ASTEROPE_PLACES_TEXT ", {counted(len(places))} apart"',
+        f'#define ASTEROPE_PLACES_TEXT ", {counted(len(places), "place")} apart"',
         "static const struct asterope_place asterope_places[] = {",
         *(f"    {{{', '.join(map(str, _fields(place)))}}}," for place in places),
         "    {0}};",  # C knows no empty table

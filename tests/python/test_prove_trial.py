@@ -259,8 +259,9 @@ def exchange_names(kept: dict[str, Any]) -> None:
 
 # Damages of a list of ways, and the message behind its file's name.
 DAMAGED_WAYS: dict[str, tuple[Callable[[dict[str, Any]], object], str]] = {
-    "none": (lambda kept: kept["ways"].clear(), "ways: breaks the schema's rule minItems"),
-    "no name": (lambda kept: kept["ways"][0].update(name=[]), "ways[0].name: an array where"),
+    "none": (lambda kept: kept["ways"].clear(), "ways: missing: remove its folder"),
+    "no name": (lambda kept: kept["ways"][0].update(name=[]), "ways: no longer have"),
+    "no command": (lambda kept: kept.pop("command"), "command: missing: remove its folder"),
     "exchanged": (exchange_names, "ways: no longer have the checksum that is the folder's name"),
     "other copies": (lambda kept: kept["ways"][0].update(copy="memmove"), "ways: no longer have"),
     "of before": (lambda kept: kept.pop("format"), "format: not a list of ways"),

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from asterope.command_line import DONE, STALE
 from asterope.faults import BadInput, Failure
-from asterope.place_map import counted
+from asterope.figures import counted
 from asterope.program import find_program
 from asterope.prove import programs
 from asterope.prove.copies import parse_copies
@@ -32,7 +32,7 @@ from asterope.prove.trial.ways import Way, check_ways, parse_way, ways_of_routin
 from asterope.record.kernel import Used
 from asterope.record.others import FIRST
 from copy_programs import shared_library
-from made_up_processes import NO_FLAGS, made_up_process
+from made_up_processes import made_up_process
 from made_up_trials import PLACE, WAYS, observed_of, steady
 from profile_samples import plain_profile
 
@@ -142,7 +142,7 @@ def test_what_was_seen_of_a_process_counts_where_it_noted_no_end(
     """As one that ends by a system call of its own; but of one that restricts its own, which is not
     tried any more, it counts as such."""
     (tmp_path / "7-0.raw").write_bytes(b"-")
-    flags = replace(NO_FLAGS, quiet=is_quiet)
+    flags = {"quiet"} if is_quiet else frozenset()
     process = made_up_process([], pid=7, cpu_seconds=0.5, has_ended=has_ended, flags=flags)
     trial = Tried([])
     trial._known = {7: 3.0}
@@ -164,7 +164,7 @@ def test_where_much_is_restricted_nothing_is_told() -> None:
 def test_in_operation_nobody_knows_how_long_restricted_processes_ran(monkeypatch, tmp_path) -> None:
     tried = Tried([])
     (tmp_path / "7-0.raw").write_bytes(b"-")
-    process = made_up_process([], flags=replace(NO_FLAGS, quiet=True))
+    process = made_up_process([], flags={"quiet"})
     monkeypatch.setattr(run, "read_process", lambda _: process)
     monkeypatch.setattr(run, "read_trial", lambda *_: Observed())
     tried.read(tmp_path, in_operation=True)
@@ -354,7 +354,9 @@ def assert_mapped(routine: list[Way], folder: Path, one: PlaceFound, count: int)
     notes = words.other_ways(wanted(tried, found))
     assert [note.partition(" want")[0] for note in notes] == ["Note: 1 place"] * count
     lines, has_places = write_map(tried, found, {}, ["true"], path)
-    assert lines[0].startswith(f"Wrote {path}: {counted(count)} ") and has_places == bool(count)
+    assert lines[0].startswith(f"Wrote {path}: {counted(count, 'place')} ") and has_places == bool(
+        count
+    )
     assert len(json.loads(path.read_text())["places"]) == count
 
 

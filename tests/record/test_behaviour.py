@@ -58,7 +58,7 @@ def test_a_limit_on_the_size_of_files_kills_no_program(recorder, check, largest)
     else:
         assert path.stat().st_size <= largest
         flags = recorder.only().flags
-        assert flags.shared_slots and not flags.full
+        assert "shared_slots" in flags and "full" not in flags
 
 
 @pytest.mark.parametrize("kib", [40, 400])
@@ -70,7 +70,7 @@ def test_a_full_disk_is_told_and_does_not_end_the_program(recorder, check, kib):
     try:
         recorder.run(check, "threads", 50, 100, period=ALL)
         recorder.run(check, "mixture", 30_000, period=ALL)
-        assert any(process.flags.full for process in read_folder(recorder.folder)[0])
+        assert any("full" in process.flags for process in read_folder(recorder.folder)[0])
     finally:
         subprocess.run(["umount", recorder.folder], check=True)
 
@@ -86,7 +86,7 @@ def test_without_proc_modules_are_unknown_and_counts_right(recorder, check):
 
 
 def sharer(recorder: Recorder) -> RawProcess:
-    return max(read_folder(recorder.folder)[0], key=lambda one: one.flags.shared_slots)
+    return max(read_folder(recorder.folder)[0], key=lambda one: "shared_slots" in one.flags)
 
 
 @pytest.mark.parametrize("how", ["calls", "calls_directly", "strict"])
@@ -95,7 +95,7 @@ def test_a_program_that_gives_up_system_calls_is_only_counted_from_then_on(
 ):
     recorder.run(check, "restricted", how, 1000, period=period)
     process = sharer(recorder)
-    assert process.flags.quiet
+    assert "quiet" in process.flags
     assert process.counts == copies(16, 2000, 5000, 2000)
     assert process.drawn == 2000 or period != ALL
 
@@ -104,7 +104,7 @@ def test_a_program_that_gives_up_system_calls_is_only_counted_from_then_on(
 def test_a_probe_of_what_the_kernel_knows_restricts_nothing(recorder, check, period, how):
     recorder.run(check, "probed", how, 1000, period=period)
     process = recorder.only()
-    assert not process.flags.quiet
+    assert "quiet" not in process.flags
     assert process.counts == copies(16, 1000, 5000, 1000)
     assert process.drawn == 2000 or period != ALL
 
@@ -134,8 +134,8 @@ def test_children_of_musl_run_and_are_counted(recorder, tmp_path):
 def test_children_that_can_make_no_file_are_counted_in_their_parent_s(recorder, check, period, how):
     recorder.run(check, "guest", how, 1000, period=period)
     process = sharer(recorder)
-    assert process.flags.shared_slots
-    assert process.flags.quiet == (how == "calls")
+    assert "shared_slots" in process.flags
+    assert ("quiet" in process.flags) == (how == "calls")
     if how == "calls":  # the program's child had a file before it gave them up
         assert process.counts == copies(32, 1000, 64, 1000)
     else:
@@ -153,7 +153,7 @@ def test_older_kernels_and_other_file_systems_do(recorder, check, refused, situa
     recorder.run(*command, period=ALL, timeout=120)
     process = next(process for process in recorder.processes() if process.counts)
     assert sum(process.counts["memcpy"].values()) == process.drawn == 20_000
-    assert not process.flags.full
+    assert "full" not in process.flags
     assert len(process.samples) > 2_000
 
 

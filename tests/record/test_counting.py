@@ -43,7 +43,7 @@ def test_a_process_leaves_its_counts_and_its_status(run, recorder, case):
     run(*arguments, code=code)
     process = recorder.only()
     assert process.counts == copies(*counts)
-    assert (process.threads, process.flags.shared_slots) == (threads, False)
+    assert (process.threads, "shared_slots" in process.flags) == (threads, False)
     if case == "threads in turn":  # they take the same slots
         assert sum(path.stat().st_blocks * 512 for path in recorder.folder.iterdir()) < 2 << 20
 
@@ -51,7 +51,7 @@ def test_a_process_leaves_its_counts_and_its_status(run, recorder, case):
 def test_more_threads_than_slots_go_on_and_share(recorder, check):
     recorder.run(check, "threads", 300, 50)
     process = recorder.only()
-    assert process.flags.shared_slots
+    assert "shared_slots" in process.flags
     assert process.threads == 301
     assert 0 < sum(process.counts["memcpy"].values()) <= 2 * 50 * 300
 

@@ -11,13 +11,12 @@ from typing import Any
 
 from asterope.record.calls import CALL_WORK
 from asterope.record.pool import Pool
-from asterope.record.raw import Flags, Module, RawProcess, Sample
+from asterope.record.raw import Module, RawProcess, Sample
 from asterope.record.recording import Facts
 from recorded_programs import size_class
 
 TICK_HZ = 2e9
 PERIOD = 4 << 20
-NO_FLAGS = Flags(full=False, shared_slots=False, modules_full=False, quiet=False, cut_short=False)
 BASE = 0x7F0000000000
 LIBRARY = Module(BASE, BASE + 0x100000, 0x1000, "/usr/lib/libmade-up.so.1")
 
@@ -75,7 +74,7 @@ def made_up_process(
         counts={function: dict(classes) for function, classes in counts.items()},
         drawn=drawn,
         samples=samples,
-        **{"pid": 100, "flags": NO_FLAGS, **more},
+        **{"pid": 100, "flags": frozenset(), **more},
     )
 
 

@@ -7,6 +7,7 @@ import re
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NoReturn
 
@@ -30,16 +31,17 @@ def under(copy: Copy, *command: str) -> Iterator[None]:
         raise Failure(" ".join(words)) from None
 
 
+@dataclass(frozen=True)
 class Commands:
     """Each run is a process of its own. `warm_up` is the first run, which is not counted. It proves
     that the copy is in use, and that the work is done when the command ends. `run` is a later one,
     of at most `limit` s. Both raise Failure. `command` serves copies without a command of their
     own; errors call it `name`. `output`: the figure is a number that the command prints."""
 
-    def __init__(
-        self, command: Sequence[str], name: str, cpus: Collection[int] | None, output: bool
-    ) -> None:
-        self._command, self._name, self._cpus, self._output = command, name, cpus, output
+    command: Sequence[str]
+    name: str
+    cpus: Collection[int] | None
+    output: bool
 
     def warm_up(self, copy: Copy) -> Run:
         program = called(self._name_of(copy))
@@ -56,7 +58,7 @@ class Commands:
                 if why:
                     raise Failure(why)
         # A figure that the command prints holds for its work, even if processes go on.
-        if run.outlived_by and not self._output:
+        if run.outlived_by and not self.output:
             raise Failure(outlived_words(run.outlived_by))
         return run
 
@@ -65,42 +67,38 @@ class Commands:
             return process.wait(limit)
 
     def _name_of(self, copy: Copy) -> str:
-        return copy.command[0] if copy.command else self._name
+        return copy.command[0] if copy.command else self.name
 
     @contextmanager
     def _started(self, copy: Copy, more: Mapping[str, str]) -> Iterator[Process]:
         """`more`: variables beside the copy's."""
-        with under(copy, self._name_of(copy)), filled(copy.command or self._command) as command:
+        with under(copy, self._name_of(copy)), filled(copy.command or self.command) as command:
             environment = {**copy.environment(), **more}
-            with closing(Process(command, environment, self._cpus, self._output)) as process:
+            with closing(Process(command, environment, self.cpus, self.output)) as process:
                 yield process
 
 
+@dataclass(frozen=True)
 class Servers:
     """A server for each copy, which runs until the end. Each run is a client's, without a library.
     The class has the same functions as Commands."""
 
-    def __init__(
-        self,
-        stack: ExitStack,
-        server: Sequence[str],
-        client: Sequence[str],
-        cpus: Collection[int] | None,
-        client_cpus: Collection[int] | None,
-    ) -> None:
-        self._stack, self._server, self._client = stack, server, client
-        self._cpus, self._client_cpus = cpus, client_cpus
-        self._processes: dict[str, tuple[Process, Spot]] = {}  # by the copy's name
+    stack: ExitStack
+    server: Sequence[str]
+    client: Sequence[str]
+    cpus: Collection[int] | None
+    client_cpus: Collection[int] | None
+    processes: dict[str, tuple[Process, Spot]] = field(default_factory=dict)  # by the copy's name
 
     def warm_up(self, copy: Copy) -> Run:
-        server = copy.command or self._server
+        server = copy.command or self.server
         names = placeholders_in(server)
-        spot = self._stack.enter_context(closing(Spot(names)))
+        spot = self.stack.enter_context(closing(Spot(names)))
         words = spot.fill(server)
         command = words if copy.command else find_program(words).command
         with under(copy, server[0]):
-            process = Process(command, copy.environment(), self._cpus)
-        self._processes[copy.name] = self._stack.enter_context(closing(process)), spot
+            process = Process(command, copy.environment(), self.cpus)
+        self.processes[copy.name] = self.stack.enter_context(closing(process)), spot
         deadline, run = time.monotonic() + PATIENCE, None
         while not spot.accepts(names):
             self._wait_a_little(copy, deadline)
@@ -126,11 +124,11 @@ class Servers:
         time.sleep(0.02)
 
     def run(self, copy: Copy, limit: float | None) -> Run:
-        _, spot = self._processes[copy.name]
-        command, environment = spot.fill(self._client), Copy("client").environment()
+        _, spot = self.processes[copy.name]
+        command, environment = spot.fill(self.client), Copy("client").environment()
         try:
             with under(copy, command[0]):
-                client = Process(command, environment, self._client_cpus, keep_output=True)
+                client = Process(command, environment, self.client_cpus, keep_output=True)
                 with closing(client):
                     run = client.wait(limit)
         except Failure:
@@ -140,12 +138,12 @@ class Servers:
         return run
 
     def _check(self, copy: Copy) -> None:
-        process, _ = self._processes[copy.name]
+        process, _ = self.processes[copy.name]
         if process.has_ended():
             self._fail(copy, process.how_it_ended())
 
     def _fail(self, copy: Copy, why: str) -> NoReturn:
-        with under(copy, (copy.command or self._server)[0]):
+        with under(copy, (copy.command or self.server)[0]):
             raise Failure(why)
 
 

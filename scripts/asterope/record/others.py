@@ -42,6 +42,7 @@ class Others:
         return " and ".join(sorted(self.sanitizers))
 
     def own_words(self) -> list[str]:
+        """A phrase for each file that has copies of its own, which no library sees."""
         return [
             f"{name} has {' and '.join(map(_with_article, sorted(found)))} {OWN}"
             for name, found in sorted(self.own.items())
@@ -108,11 +109,6 @@ def why_no_verdict(said: Iterable[tuple[str, str]], has_seen_copies: bool) -> st
     if why is None and others.own and not has_seen_copies:
         why = f"{'; '.join(others.own_words())}: {AGAINST}"
     return why
-
-
-def own_copies(said: Iterable[tuple[str, str]]) -> list[str]:
-    """A sentence for each file of the program that has copies of its own, which no library sees."""
-    return others_of(said).own_words()
 
 
 def _why_not_libcs(others: Others) -> str | None:

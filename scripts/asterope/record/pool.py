@@ -84,7 +84,7 @@ class Pool:
             for function, classes in process.counts.items():
                 self.counts.update({(function, one): calls for one, calls in classes.items()})
             self.samples += calls_of(process)
-            self.flags.update(name for name, is_set in vars(process.flags).items() if is_set)
+            self.flags.update(process.flags)
             if process.tick_hz > 0:
                 self.clocks = max(self.clocks, (process.seconds, process.tick_hz))
             self.others.update(process.others)

@@ -25,17 +25,6 @@ class RawError(Exception):
 
 
 @dataclass(frozen=True)
-class Flags:
-    """The reasons why a process could not record some calls."""
-
-    full: bool  # no space could be reserved for threads, samples or modules
-    shared_slots: bool  # more threads than slots, or children: counts of one slot may be too low
-    modules_full: bool  # code was mapped that the table of modules lacks
-    quiet: bool  # the program restricted its system calls: from then on its calls were only counted
-    cut_short: bool  # the file ends before the end that its header promises
-
-
-@dataclass(frozen=True)
 class Module:
     """One executable mapping, from `start` to below `end`. It shows the file from `offset` on."""
 
@@ -67,7 +56,7 @@ class RawProcess:
     cpu_seconds: float  # user and system, as noted last; an exec goes on with this clock
     tick_hz: float  # 0: too short a time to tell
     period: int  # mean distance of samples, in bytes: a call has its class's start + 256
-    flags: Flags
+    flags: frozenset[str]  # the reasons why it could not record some calls: see _FLAGS
     modules: list[Module]
     threads: int
     counts: dict[str, dict[tuple[int, int], int]]  # function, (from, to): from <= size < to
@@ -126,7 +115,13 @@ _SLOT_BYTES = _CELLS.size + _FOLDED.size
 RAW_BYTES = _SLOTS_AT + _SLOTS * _SLOT_BYTES  # a trial has its own bytes behind these
 _LARGEST = RAW_BYTES + (64 << 20)
 
-_FLAGS = _FULL, _SHARED, _MODULES_FULL, _QUIET = 1, 2, 4, 8
+_FLAGS = {
+    "full": 1,  # no space could be reserved for threads, samples or modules
+    "shared_slots": 2,  # more threads than slots, or children: counts of one slot may be too low
+    "modules_full": 4,  # code was mapped that the table of modules lacks
+    "quiet": 8,  # the program restricted its system calls: from then on calls were only counted
+    "cut_short": 0,  # the file ends before the end that its header promises
+}
 _READY = 1
 
 _LONGEST_PERIOD = 1 << 32
@@ -208,9 +203,12 @@ class _Reader:
             modules=self._modules(header["modules"], header["path_bytes"]),
             counts=self._counts(header["slots"]),
             samples=self._samples(header["samples"], header["drawn"]),
-            # the last one, as all others may find the file cut short
-            flags=Flags(*(bool(header["flags"] & bit) for bit in _FLAGS), cut_short=self.cut_short),
+            flags=self._flags(header["flags"]),  # the last one: all others may find it cut short
         )
+
+    def _flags(self, bits: int) -> frozenset[str]:
+        found = {name for name, bit in _FLAGS.items() if bits & bit}
+        return frozenset(found | {"cut_short"} if self.cut_short else found)
 
     def _check(self, header: dict) -> None:
         """Raises RawError if it is not of this version, or impossible."""

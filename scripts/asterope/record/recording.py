@@ -17,6 +17,7 @@ from typing import Any
 from .. import __version__
 from ..command_line import to_install
 from ..faults import one_line
+from ..figures import counted
 from ..text_file import open_to_read
 from .kernel import Used
 from .others import others_of, warnings_of
@@ -206,7 +207,7 @@ _DOUBTS = {
 
 def _doubts(flags: Mapping[str, int]) -> list[str]:
     return [
-        words.format("1 process" if count == 1 else f"{count} processes")
+        words.format(counted(count, "process", "processes"))
         for name, words in _DOUBTS.items()
         if (count := flags.get(name))
     ]

@@ -9,7 +9,7 @@ from typing import Any
 
 from ..ending import FAILS, OF_SANDBOXES
 from ..faults import one_line
-from ..figures import bytes_text, count_text, figure_text, percent_text, place_text
+from ..figures import bytes_text, count_text, counted, figure_text, percent_text, place_text
 from ..program import Called
 from ..render import human_size
 from .kernel import are_pages_the_cost, kernel_words, to_try_tunables
@@ -52,8 +52,8 @@ def _run_line(recording: Mapping[str, Any]) -> str:
         one_line(recording["program"]["name"])[:30],
         f"{figure_text(recording['seconds'])} s",
         f"{figure_text(recording['cpu_seconds'])} s of CPU time",
-        _many(recording["processes"], "process", "processes"),
-        _many(recording["threads"], "thread", "threads"),
+        counted(recording["processes"], "process", "processes"),
+        counted(recording["threads"], "thread"),
         f"{count_text(recording['copies']['calls'])} copies",
     ]
     return ", ".join(parts)
@@ -89,7 +89,7 @@ def _seen_headline(recording: Mapping[str, Any]) -> str:
     text = f"Copies take at most {percent_text(copies['share'])} of this run's CPU time{also}."
     if _is_guess(recording):
         timed = copies["timed"] + sets["timed"]
-        text += f" That is a guess: {_many(timed, 'call was', 'calls were')} timed."
+        text += f" That is a guess: {counted(timed, 'call was', 'calls were')} timed."
     return text
 
 
@@ -184,7 +184,3 @@ def advice(recording: Mapping[str, Any]) -> str:
 
 def _wrapped(text: str) -> list[str]:
     return textwrap.wrap(text, WIDTH, break_long_words=False, break_on_hyphens=False)
-
-
-def _many(count: int, one: str, more: str) -> str:
-    return f"{count} {one if count == 1 else more}"

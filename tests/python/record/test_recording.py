@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 from pathlib import Path
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 import pytest
 from asterope.record.recording import make_recording, recording_text
 from asterope.record.table import advice
-from made_up_processes import NO_FLAGS, Kind, facts, made_up_process, pool_of
+from made_up_processes import Kind, facts, made_up_process, pool_of
 from recorded_programs import read_recording
 
 KINDS = [
@@ -89,7 +88,7 @@ def test_a_call_of_an_impossible_size_is_left_out_and_told(tmp_path: Path, calls
 @pytest.mark.parametrize("shared_slots", [False, True])
 def test_a_folder_that_other_users_may_not_enter_is_named(shared_slots, unseen) -> None:
     """If some process was not seen, or had no file of its own."""
-    process = made_up_process(KINDS, flags=dataclasses.replace(NO_FLAGS, shared_slots=shared_slots))
+    process = made_up_process(KINDS, flags={"shared_slots"} if shared_slots else ())
     its = facts(closed=Path("/root"), recorded_seconds=1.0 if unseen else 10.0)
     recording = make_recording(pool_of(process), its)
     said = any(line.startswith("/root: other users may") for line in recording["warnings"])
@@ -104,6 +103,6 @@ def test_a_folder_that_other_users_may_not_enter_is_named(shared_slots, unseen) 
     ],
 )
 def test_what_limits_the_figures_is_said(flag: str, says: str) -> None:
-    process = made_up_process(KINDS, flags=dataclasses.replace(NO_FLAGS, **{flag: True}))
+    process = made_up_process(KINDS, flags={flag})
     (warning,) = make_recording(pool_of(process), facts())["warnings"]
     assert says in warning

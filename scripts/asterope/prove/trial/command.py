@@ -19,8 +19,8 @@ from typing import Any, NoReturn
 from ...atomic_file import check_output, refuse_loss, write_files
 from ...command_line import show, tell
 from ...faults import BadInput, Failure, one_line
-from ...figures import bytes_text
-from ...place_map import as_c, counted, least_of, read_places
+from ...figures import bytes_text, counted
+from ...place_map import as_c, least_of, read_places
 from ...preload import compile_preload
 from ...preload_link import preload_line, preloadable
 from ...profile import load_profile
@@ -45,7 +45,6 @@ from .ways import Way, environment, way_of_map, ways_for
 
 _SECONDS = 30.0
 _WAYS = "ways.json"
-_SCHEMA_FILE = Path(__file__).resolve().parents[2] / "ways.schema.json"
 _KIND = Kind(
     noun="list of ways",
     program="asterope-prove --explore",
@@ -170,7 +169,7 @@ def list_programs() -> int:
         map_text = "no map"
         if path.is_file():
             places = read_places(path, None)
-            map_text = counted(len(places)) + " with another way than the routine"
+            map_text = counted(len(places), "place") + " with another way than the routine"
         library = folder / programs.PRELOAD
         line = "its figures: asterope-prove merge " + folder.name
         if library.is_file():  # --explore alone makes no library
@@ -212,10 +211,7 @@ def _prepared(arguments: argparse.Namespace) -> dict[str, str]:
     folder = programs.folder_of(arguments.name)
     if (folder / programs.MAP).is_file() and (folder / programs.PRELOAD).is_file():
         ways.append(way_of_map((folder / programs.PRELOAD).resolve()))
-    rows = [
-        {**vars(way), "library": str(way.library), "built": way.library.stat().st_mtime_ns}
-        for way in ways
-    ]
+    rows = [{**way.row, "built": way.library.stat().st_mtime_ns} for way in ways]
     kept = {
         "format": _KIND.format,
         "version": _KIND.version,
@@ -272,9 +268,7 @@ def merge(arguments: argparse.Namespace) -> int:
 def _give_back(left: Sequence[Path], arguments: argparse.Namespace) -> None:
     """Removes the files of processes that have ended, or tells their size and how to do so."""
     taken = sum(path.stat().st_blocks * 512 for path in left)
-    ended = "1 process that has ended"
-    if len(left) != 1:
-        ended = f"{len(left)} processes that have ended"
+    ended = counted(len(left), "process that has ended", "processes that have ended")
     what = f"{bytes_text(taken)} of {ended}"
     if arguments.forget:
         for path in left:
@@ -310,11 +304,14 @@ def _newest(folder: Path) -> Path:
 
 def _read(files: Path) -> tuple[Tried, list[str]]:
     def check(raw: Any) -> None:
+        for name in ("command", "ways"):
+            if not raw.get(name) or not isinstance(raw[name], list):
+                raise Fault(f"missing: {_KIND.remedy}", (name,))
         if files.name != _key(raw["ways"]):
             what = "no longer have the checksum that is the folder's name"
             raise Fault(f"{what}: {_KIND.remedy}", ("ways",))
 
-    kept = read_checked(files / _WAYS, _KIND, _SCHEMA_FILE, check)
+    kept = read_checked(files / _WAYS, _KIND, None, check)
     for row in kept["ways"]:
         del row["built"]
     ways = [Way(**{**row, "library": Path(row["library"])}) for row in kept["ways"]]

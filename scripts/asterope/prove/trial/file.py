@@ -78,19 +78,19 @@ class _Reader:
     def read(self, seconds: float) -> None:
         process, observed = self.process, self.observed
         has_all = os.fstat(self.file).st_size >= _BLOCKS_AT  # a limit on file sizes may cut it
-        if process.flags.full or not has_all:
+        if "full" in process.flags or not has_all:
             observed.limits.add(blocks.FULL)
         if not has_all:
             return
         ((magic, version, flags, *counts),) = self._records(_HEADER, RAW_BYTES, 1)
         _, _, *periods, only_way, kind, ended, is_short = counts
         if magic == bytes(8):  # nothing large was copied, or it could not be seen
-            observed.limits |= {blocks.QUIET} if process.flags.quiet else set()
+            observed.limits |= {blocks.QUIET} if "quiet" in process.flags else set()
             return
         if (magic, version) != (_MAGIC, _VERSION):
             raise self._bad("its trial is of another version")
         observed.limits |= {name for bit, name in enumerate(_FLAGS) if flags >> bit & 1}
-        if process.flags.quiet and blocks.NO_COUNTER not in observed.limits:
+        if "quiet" in process.flags and blocks.NO_COUNTER not in observed.limits:
             observed.limits.add(blocks.QUIET)
         part = seconds / max(1, sum(periods))
         observed.easy_libcs, observed.easy_others = (part * count for count in periods[1:])

@@ -14,9 +14,10 @@ from ... import __version__
 from ...atomic_file import write_output
 from ...command_line import DONE, STALE, show
 from ...faults import Failure, one_line
+from ...figures import counted
 from ...modes import two_modes
-from ...place_map import WAYS, MappedPlace, counted, text_of
-from ...record.others import AGAINST, own_copies
+from ...place_map import WAYS, MappedPlace, text_of
+from ...record.others import AGAINST, others_of
 from ...record.symbols import build_id_of, name_functions, told_apart
 from ..options import UNTOLD
 from . import trial_words
@@ -57,13 +58,17 @@ def report(
     names = names_in(tried)
     sites = [(place.module, place.offset) for place in names]
     apart = dict(zip(names, told_apart(sites, list(names.values()))))
-    why, own, observed = why_not(tried), own_copies(tried.said), tried.observed
+    why, own, observed = why_not(tried), others_of(tried.said).own_words(), tried.observed
     nothing = _NOTHING
     if tried.is_endless:
         nothing = f"{_NONE_YET}, after {observed.lasted:.1f} s."
-    unseen = AGAINST if own else None  # the advice if it may have copies that were not seen
-    if tried.is_endless and not own and (observed.is_idle or not observed.places):
-        unseen = trial_words.GIVE_LOAD if observed.is_idle else trial_words.MORE_TIME
+    unseen = None  # the advice if it may have copies that were not seen
+    if own:
+        unseen = AGAINST
+    elif tried.is_endless and observed.is_idle:
+        unseen = trial_words.GIVE_LOAD
+    elif tried.is_endless and not observed.places:
+        unseen = trial_words.MORE_TIME
     before, after, doubts = [f"Not judged: {why}." if why else nothing], [], []
     if observed.places and not why:
         before = trial_words.before_table(found, of_map, observed)
@@ -143,16 +148,17 @@ def write_map(
         for one, build_id in best
         if build_id
     ]
-    lines = [f"Wrote {one_line(path)}: {counted(len(mapped))} with another way than the routine."]
+    count = counted(len(mapped), "place")
+    lines = [f"Wrote {one_line(path)}: {count} with another way than the routine."]
     if len(mapped) < len(best):
-        count = counted(len(best) - len(mapped))
+        count = counted(len(best) - len(mapped), "place")
         lines.append(f"Left out: {count} in files without a build id, which nothing tells apart.")
     foreign = [one for one in found.places if one.best and one.best not in _OWN]
     if foreign:
         ways = ", ".join(sorted({str(one.best) for one in foreign}))
         lines.append(
-            f"At {counted(len(foreign))} another library's copy is best ({ways}): a map has only "
-            "the routine's ways."
+            f"At {counted(len(foreign), 'place')} another library's copy is best ({ways}): a map "
+            "has only the routine's ways."
         )
     write_output(path, text_of(mapped, command))
     return lines, bool(mapped)
@@ -203,7 +209,7 @@ def document(
         "copied_bytes": observed.copied,
         "said": list(said),
         "limits": sorted(observed.limits),
-        "ways": [{**vars(way), "library": str(way.library)} for way in trial.ways],
+        "ways": [way.row for way in trial.ways],
         "gain": found.gain,
         "wall_gain": found.wall_gain,
         "told": last.is_told,

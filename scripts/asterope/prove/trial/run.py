@@ -95,21 +95,22 @@ class Tried:
         if files is not None and not self._tick_hz[1]:
             return  # the files stay until a process has lived long enough
         # A process that has restricted its system calls goes on without a trial.
-        quiet = {one.pid: one.cpu_seconds for one in processes if one.flags.quiet}
+        quiet = {one.pid: one.cpu_seconds for one in processes if "quiet" in one.flags}
         self.observed.restricted += sum(
             max(0.0, self._known.get(pid, 0.0) - noted) for pid, noted in quiet.items()
         )
-        noted = {*quiet, *(process.pid for process in processes if process.has_ended)}
-        known = {pid: seconds for pid, seconds in self._known.items() if pid not in noted}
-        own = own_cpu_seconds(processes, known, self._clocks)
         if in_operation:
-            own = (max(0.0, one.cpu_seconds - one.cpu_before) for one in processes)
+            own = [max(0.0, one.cpu_seconds - one.cpu_before) for one in processes]
+        else:
+            noted = {*quiet, *(process.pid for process in processes if process.has_ended)}
+            known = {pid: seconds for pid, seconds in self._known.items() if pid not in noted}
+            own = own_cpu_seconds(processes, known, self._clocks)
         for (path, process), seconds in zip(left, own):
             with suppress(TrialError, OSError):
                 if not process.tick_hz:
                     process = replace(process, tick_hz=self._tick_hz[1])
                 one = read_trial(path, process, self.names, seconds, self.called)
-                if in_operation and process.flags.quiet and not one.lived:
+                if in_operation and "quiet" in process.flags and not one.lived:
                     one.untimed = 1
                 self.observed.add(one)
         for path in files or ():

@@ -8,9 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from ...faults import one_line
-from ...figures import count_text, place_text
+from ...figures import count_text, counted, place_text
 from ...modes import modes_told
-from ...place_map import counted
 from ...preload_link import preload_line
 from ...record.kernel import kernel_words, to_try_tunables
 from ...record.recorder import TO_OPEN
@@ -45,7 +44,7 @@ def sentence(found: Found) -> str:
 
 def _where_slower(found: Found) -> str:
     if found.slower:
-        return f"it is slower than libc at {counted(len(found.slower))}"
+        return f"it is slower than libc at {counted(len(found.slower), 'place')}"
     if found.gain is None or found.gain.side >= 0:
         return "no place is slower"
     if found.shown or found.unjudged_places:  # a row or a line says why
@@ -80,9 +79,8 @@ def by(gain: Estimate, how: str = "") -> str:
 def clock_line(found: Found, observed: Observed) -> str:
     """Says how much ran. If the program waited, it also tells the gain by the clock. It does not do
     so for several processes or threads, as others may not wait for those that save time."""
-    runs = f"{observed.runs} run{'s' if observed.runs > 1 else ''}"
-    many = f"{observed.processes} process{'es' if observed.processes > 1 else ''}"
-    text = f"Seen: {runs}, {many}, {observed.cpu_seconds:.2f} s of CPU time"
+    many = f"{counted(observed.runs, 'run')}, {counted(observed.processes, 'process', 'processes')}"
+    text = f"Seen: {many}, {observed.cpu_seconds:.2f} s of CPU time"
     if observed.cpu_seconds >= 0.9 * observed.wall_seconds:
         text += "."
     else:
@@ -236,8 +234,8 @@ def other_ways(wanted: Iterable[tuple[PlaceFound, str]]) -> list[str]:
     count = sum(bool(build_id) for _, build_id in wanted)
     if not count:
         return []
-    places = f"{counted(count)} want{'s' if count == 1 else ''}"
-    return [f"Note: {places} another way than the routine: --write PLACES to have it taken there."]
+    want = counted(count, "place wants", "places want")
+    return [f"Note: {want} another way than the routine: --write PLACES to have it taken there."]
 
 
 def _of_faults(command: Sequence[str]) -> str:

@@ -46,6 +46,11 @@ class Way:
     least: int = 0
 
     @property
+    def row(self) -> dict[str, Any]:
+        """For JSON."""
+        return {**vars(self), "library": str(self.library)}
+
+    @property
     def line(self) -> str:
         """As the recorder library reads it."""
         return f"{'=' * self.is_whole}{self.copy} {self.set} {self.least} {self.library}"
