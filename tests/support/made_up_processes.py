@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from asterope.record.calls import CALL_WORK
+from asterope.record.calls import CALL_WORK, Call, Module, Sites
 from asterope.record.pool import Pool
-from asterope.record.raw import Module, RawProcess, Sample
+from asterope.record.raw import RawProcess
 from asterope.record.recording import Facts
 from recorded_programs import size_class
 
@@ -51,7 +51,7 @@ def made_up_process(
     """As the recorder samples it. `keep`: share of the drawn samples that its reservoir keeps."""
     chance = random.Random(seed)
     counts: dict[str, Counter[tuple[int, int]]] = {}
-    samples: list[Sample] = []
+    samples: list[Call] = []
     drawn = 0
     for kind in kinds:
         counts.setdefault(kind.function, Counter())[size_class(kind.size)] += kind.calls
@@ -62,7 +62,8 @@ def made_up_process(
             if chance.random() < keep:
                 seconds = kind.seconds * (1 + kind.spread * chance.uniform(-1, 1))
                 ticks = round(seconds * TICK_HZ) if chance.random() < kind.timed else None
-                samples.append(Sample(kind.function, kind.size, BASE + kind.site, ticks, 1 / keep))
+                site, weight = Sites([LIBRARY]).of(BASE + kind.site), 1 / keep / probability
+                samples.append(Call(kind.function, kind.size, site, weight, ticks))
     return RawProcess(
         started=1.7e9,
         seconds=cpu_seconds,

@@ -8,12 +8,10 @@ times the drawn calls that it stands for (Horvitz and Thompson).
 
 from __future__ import annotations
 
-import math
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
-
-from .raw import Module, RawProcess, class_start_of
 
 COPIES = ("memcpy", "memmove", "mempcpy")
 
@@ -24,6 +22,16 @@ CALL_WORK = 256
 # Its time holds other programs' work. One such timing among a thousand small copies would be most
 # of their mean. This also drops a small copy that waits while the kernel zeroes a huge page.
 PREEMPTED_SECONDS, SLOWEST_SECONDS_PER_BYTE = 20e-6, 1 / 100e6
+
+
+@dataclass(frozen=True)
+class Module:
+    """One executable mapping, from `start` to below `end`. It shows the file from `offset` on."""
+
+    start: int
+    end: int
+    offset: int
+    path: str  # as /proc/PID/maps has it: empty for memory without a file, or "[vdso]"
 
 
 class Site(NamedTuple):
@@ -72,12 +80,3 @@ class Sites:
             module = self._modules[at]
             return Site(module.path, caller - module.start + module.offset)
         return Site("", caller)
-
-
-def calls_of(process: RawProcess) -> Iterator[Call]:
-    """All kept samples."""
-    sites = Sites(process.modules)
-    for sample in process.samples:
-        chance = -math.expm1(-(class_start_of(sample.size) + CALL_WORK) / process.period)
-        site, weight = sites.of(sample.caller), sample.stands_for / chance
-        yield Call(sample.function, sample.size, site, weight, sample.ticks)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 
-from .calls import Call, calls_of
+from .calls import Call
 from .raw import RawProcess
 
 # If more samples than this are kept, half of them go. Each of the rest stands for twice as many.
@@ -83,7 +83,7 @@ class Pool:
                 self._unnoted[process.pid] = math.inf if process.pid in gone_on else known_of
             for function, classes in process.counts.items():
                 self.counts.update({(function, one): calls for one, calls in classes.items()})
-            self.samples += calls_of(process)
+            self.samples += process.samples
             self.flags.update(process.flags)
             if process.tick_hz > 0:
                 self.clocks = max(self.clocks, (process.seconds, process.tick_hz))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import fcntl
+import math
 import os
 import signal
 import stat
@@ -15,6 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ..faults import one_line
+from .calls import CALL_WORK, Call, Module, Sites
 
 FUNCTIONS = ("memcpy", "memmove", "mempcpy", "memset")
 
@@ -22,28 +24,6 @@ FUNCTIONS = ("memcpy", "memmove", "mempcpy", "memset")
 class RawError(Exception):
     """A file that is not a raw file of this version, or that contradicts itself. The message is one
     line and names the file."""
-
-
-@dataclass(frozen=True)
-class Module:
-    """One executable mapping, from `start` to below `end`. It shows the file from `offset` on."""
-
-    start: int
-    end: int
-    offset: int
-    path: str  # as /proc/PID/maps has it: empty for memory without a file, or "[vdso]"
-
-
-@dataclass(frozen=True)
-class Sample:
-    """One call, drawn at random: see calls.py."""
-
-    function: str
-    size: int
-    caller: int  # return address
-    ticks: int | None  # None: not timed
-    # The number of drawn calls that it stands for: those drawn in its process, over those kept.
-    stands_for: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -61,7 +41,7 @@ class RawProcess:
     threads: int
     counts: dict[str, dict[tuple[int, int], int]]  # function, (from, to): from <= size < to
     drawn: int  # of which `samples` are a uniform choice
-    samples: list[Sample]
+    samples: list[Call]
     # CPU seconds of children that it waited for, with their children: of all, and of the last ones
     # by process id.
     waited_seconds: float = 0.0
@@ -185,6 +165,7 @@ class _Reader:
         others = [(what, file) for what, file in files.items() if file]
         if 0 < header[SANITIZER] <= len(SANITIZERS):
             others.append((SANITIZER, SANITIZERS[header[SANITIZER] - 1]))
+        modules = self._modules(header["modules"], header["path_bytes"])
         return RawProcess(
             pid=header["pid"],
             started=header["realtime_ns"] / 1e9,
@@ -200,9 +181,9 @@ class _Reader:
             drawn=header["drawn"],
             has_ended=bool(header["has_ended"]),
             others=tuple(others),
-            modules=self._modules(header["modules"], header["path_bytes"]),
+            modules=modules,
             counts=self._counts(header["slots"]),
-            samples=self._samples(header["samples"], header["drawn"]),
+            samples=self._samples(header, Sites(modules)),
             flags=self._flags(header["flags"]),  # the last one: all others may find it cut short
         )
 
@@ -258,17 +239,18 @@ class _Reader:
             modules.append(Module(start, end, offset, os.fsdecode(paths[path : path + length])))
         return modules
 
-    def _samples(self, count: int, drawn: int) -> list[Sample]:
-        records = list(self.records(_SAMPLE, _SAMPLES_AT, count))
+    def _samples(self, header: dict, sites: Sites) -> list[Call]:
+        records = list(self.records(_SAMPLE, _SAMPLES_AT, header["samples"]))
         kept = [record[:-1] for record in records if record[-1] == _READY]
-        stands_for = max(1.0, drawn / max(1, len(kept)))
+        # the number of drawn calls that each stands for
+        stands_for = max(1.0, header["drawn"] / max(1, len(kept)))
         samples = []
         for size, caller, ticks, function, timed in kept:
             if function >= len(FUNCTIONS):
                 raise self.error(f"damaged: there is no function {function}")
-            samples.append(
-                Sample(FUNCTIONS[function], size, caller, ticks if timed else None, stands_for)
-            )
+            chance = -math.expm1(-(class_start_of(size) + CALL_WORK) / header["period"])
+            where, weight = sites.of(caller), stands_for / chance
+            samples.append(Call(FUNCTIONS[function], size, where, weight, ticks if timed else None))
         return samples
 
 

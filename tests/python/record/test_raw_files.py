@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import mmap
 import os
 import random
@@ -12,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from asterope.record import raw
+from asterope.record.calls import Call, Module, Site
 from asterope.record.raw import RawError, left_files, read_folder, read_process
 
 
@@ -77,11 +79,12 @@ def test_everything_in_a_file_is_read(write) -> None:
     assert (process.started, process.seconds, process.cpu_seconds) == (1_700_000_000, 2.0, 1.0)
     assert process.tick_hz == 3 * 10**9
     assert (process.waited_seconds, process.waited_for) == (7.0, {8: 3.0, 9: 2.0})
-    assert process.modules == [raw.Module(0x1000, 0x9000, 0x500, "/lib/a.b")]
+    assert process.modules == [Module(0x1000, 0x9000, 0x500, "/lib/a.b")]
     assert process.counts == {"memcpy": {(16, 18): 9 + 2 * 2**30}, "memmove": {(20, 22): 5}}
+    site, weight = Site("/lib/a.b", 0x1500), 2 / -math.expm1(-(96 + 256) / (4 << 20))
     assert process.samples == [  # one was being written
-        raw.Sample("memmove", 100, 0x2000, 50, 2),
-        raw.Sample("memmove", 101, 0x2000, None, 2),
+        Call("memmove", 100, site, pytest.approx(weight), 50),
+        Call("memmove", 101, site, pytest.approx(weight), None),
     ]
     assert process.flags == set()
 

@@ -60,7 +60,7 @@ def test_seconds_are_a_bound_and_no_loose_one(keep: float, spread: float, timed:
 
 def test_a_timing_that_was_interrupted_counts_for_nothing() -> None:
     process = made_up_process([Kind(16, 4_000_000, 1e-8)])
-    process.samples.append(replace(process.samples[0], ticks=10**9))
+    process.samples.append(process.samples[0]._replace(ticks=10**9))
     assert totals_of(pool_of(process)).copies.seconds == pytest.approx(0.04, rel=0.01)
 
 
