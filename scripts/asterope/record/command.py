@@ -6,7 +6,7 @@ import argparse
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -84,8 +84,7 @@ def _record(arguments: argparse.Namespace) -> int:
         _check_is_no_others(output, executable)
     check_output(output)
     library = find_library()
-    session = Session(arguments.command, executable)
-    try:
+    with closing(Session(arguments.command, executable)) as session:
         environment = environment_with(preloadable(library, session.folder), session.folder)
         try:
             running = Running(program.found, arguments.command, environment, session.folder)
@@ -93,7 +92,7 @@ def _record(arguments: argparse.Namespace) -> int:
             raise BadInput(
                 f"{one_line(program.found)}: cannot be run: {error.strerror}: name another command"
             ) from None
-        with running:
+        with closing(running):
             written = _follow(running, session, output, arguments.duration)
             if not written:
                 recording = session.recording(running)
@@ -107,8 +106,6 @@ def _record(arguments: argparse.Namespace) -> int:
         elif not written:
             _say(f"wrote {one_line(output)}")
         return FAILED if running.ended else DONE
-    finally:
-        session.remove()
 
 
 def _check_is_no_others(output: Path, executable: str) -> None:
@@ -145,7 +142,7 @@ def _follow(running: Running, session: Session, output: Path, duration: float | 
         if not is_over:
             _say(f"{said}; the command goes on and is recorded")
             continue
-        session.remove()
+        session.close()
         if recording:
             _show(recording)
         _say(f"recorded for {duration:g} s: {said}; the command goes on, and this waits for it")

@@ -39,14 +39,6 @@ class Event(Enum):
     TURN = "a while has passed"
 
 
-def _failure(status: int, cause: str) -> str:
-    """How the command failed; empty if it did not. `status`: as subprocess gives it, -N if signal N
-    killed the command. `cause`: words for the message, if a sandbox sent the signal."""
-    if status < 0:
-        return f"the command was killed by {signal_name(-status)}{cause}"
-    return f"{FAILS} {status}" if status else ""
-
-
 def forgiving() -> dict[str, str]:
     """A setting for gcc's address sanitizer. Otherwise it ends a program that has another library
     before the sanitizer's."""
@@ -67,8 +59,7 @@ def adopt_orphans(do: bool) -> None:
 
 
 class Running:
-    """The command. Leaving the context restores the handling of signals, and drops those that came
-    and were not sent on."""
+    """The command."""
 
     def __init__(
         self, program: Path, command: Sequence[str], environment: Mapping[str, str], folder: Path
@@ -91,16 +82,11 @@ class Running:
                 program, list(command), environment, setsigmask=self._mask, setsigdef=PYTHON_IGNORES
             )
         except BaseException:
-            self._restore()
+            self.close()
             raise
 
-    def __enter__(self) -> Running:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._restore()
-
-    def _restore(self) -> None:
+    def close(self) -> None:
+        """Restores the handling of signals, and drops those that came and were not sent on."""
         adopt_orphans(False)
         while signal.sigtimedwait(_TAKEN, 0) is not None:
             pass
@@ -158,4 +144,7 @@ class Running:
                 self.used += Used(seconds, usage.ru_stime, usage.ru_minflt)
                 self.waited_for[pid] = name, max(0.0, seconds - of_children.seconds)
                 if pid == self.pid:
-                    self.ended = _failure(os.waitstatus_to_exitcode(status), cause)
+                    code = os.waitstatus_to_exitcode(status)
+                    self.ended = f"{FAILS} {code}" if code else ""
+                    if code < 0:
+                        self.ended = f"the command was killed by {signal_name(-code)}{cause}"

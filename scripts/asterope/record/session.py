@@ -97,7 +97,7 @@ class Session:
         with suppress(OSError):
             request_stop(self.folder)
 
-    def remove(self) -> None:
+    def close(self) -> None:
         """Running processes stop at their next sample. Processes that begin now find no folder."""
         self.stop()
         self._stack.close()

@@ -10,6 +10,7 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 from ..command_line import DONE, run, show
@@ -58,8 +59,7 @@ def _identity(name: str) -> tuple[int, int, int] | None:
     return None
 
 
-def _said(command: Sequence[str | Path]) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(command, capture_output=True, text=True, errors="replace")
+_said = partial(subprocess.run, capture_output=True, text=True, errors="replace")
 
 
 class Course:
