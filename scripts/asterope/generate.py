@@ -141,6 +141,10 @@ def _generate(arguments: argparse.Namespace) -> int:
     render, profiles, held = _read(arguments)
     texts, library = render(NOTHING), None  # all of it, before any file is touched
     if arguments.preload is not None:
+        for path in profiles:
+            refuse_loss(arguments.preload, path, "a profile that is read", "--preload")
+        if arguments.places is not None:
+            refuse_loss(arguments.preload, arguments.places, "the map of places", "--preload")
         library = _library(arguments.places, render, profiles.values())
     outputs: list[tuple[str, Path, Mapping[str, str | bytes]]] = []
     if library is None or arguments.output is not None:
@@ -148,13 +152,6 @@ def _generate(arguments: argparse.Namespace) -> int:
     if library is not None:
         target = Path(arguments.preload)
         outputs.append(("--preload", target.parent, {target.name: library}))
-    inputs: list[tuple[str | Path, str]] = [(path, "a profile that is read") for path in profiles]
-    if arguments.places is not None:
-        inputs.append((arguments.places, "the map of places"))
-    for option, folder, files in outputs:
-        for name in files:
-            for path, called in inputs:
-                refuse_loss(folder / name, path, called, option)
     for option, folder, files in outputs:
         try:
             write_files(folder, files)

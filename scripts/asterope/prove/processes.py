@@ -40,7 +40,6 @@ _LITTLE = 10
 # With fewer seconds of CPU time the command has only started another process, which matters.
 _NOTICED = 0.05
 _LIBC = ctypes.CDLL(None)
-_adopting = False
 
 
 def send_at_parents_end(number: int) -> None:
@@ -48,18 +47,10 @@ def send_at_parents_end(number: int) -> None:
     _LIBC.prctl(_PR_SET_PDEATHSIG, number)
 
 
-def adopt_orphans() -> None:
-    """From now on, processes that descendants leave running become this process's children, in any
-    session or group."""
-    global _adopting
-    launching.adopt_orphans(True)
-    _adopting = True
-
-
 def end_children() -> None:
     """Kills all children, and their children once they are adopted, until the last one is gone. It
     leaves those of another user alone. It does nothing in a process that adopts no orphans."""
-    while _adopting:
+    while launching.adopting:
         children: list[int] = []
         for path in Path("/proc/self/task").glob("*/children"):  # some kernels do not list them
             with suppress(FileNotFoundError, ProcessLookupError):  # a thread may end meanwhile
@@ -280,7 +271,7 @@ def supervised(work: Callable[[], int]) -> int:
         child = os.fork()
         if child == 0:
             os.setsid()  # a signal to the parent's group must not kill both
-            adopt_orphans()
+            launching.adopt_orphans(True)
             send_at_parents_end(signal.SIGTERM)
             signal.pthread_sigmask(signal.SIG_SETMASK, mask)
             if os.getppid() != parent:
@@ -290,7 +281,7 @@ def supervised(work: Callable[[], int]) -> int:
                 return work()
             finally:
                 end_children()  # an interrupt may have come while a program was being started
-        adopt_orphans()
+        launching.adopt_orphans(True)
         ended = 0
         while not ended:  # it hands signals on until the child ends
             came = signal.sigwait(awaited)

@@ -53,8 +53,14 @@ def environment_with(library: Path, folder: Path) -> dict[str, str]:
     return {**os.environ, **forgiving(), **ours}
 
 
+adopting = False
+
+
 def adopt_orphans(do: bool) -> None:
-    """`do`: from now on descendants become this process's children when their parent ends."""
+    """`do`: from now on, processes that descendants leave running become this process's children,
+    in any session or group."""
+    global adopting
+    adopting = do
     ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, int(do), 0, 0, 0)
 
 

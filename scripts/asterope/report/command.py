@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from contextlib import suppress
 from pathlib import Path
 
 from ..arguments import file_name
-from ..atomic_file import check_output, write_output
+from ..atomic_file import check_output, refuse_loss, write_output
 from ..command_line import DONE, PACKAGES, Parser, run, show, tell, to_install
 from ..faults import BadInput, Failure, one_line
 from ..profile_places import profile_to_read
@@ -54,9 +53,7 @@ def _run(arguments: argparse.Namespace) -> int:
     output = Path(arguments.output)
     names = arguments.inputs or [str(profile_to_read(None))]
     for path in names:
-        with suppress(OSError):
-            if output.samefile(path):
-                raise BadInput(f"{one_line(path)}: is an input: name another file with -o")
+        refuse_loss(output, path, "an input", "-o")
     check_output(output)
     inputs = read_inputs(names)
     try:

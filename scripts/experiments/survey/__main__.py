@@ -24,7 +24,7 @@ from asterope.arguments import duration, whole_number  # noqa: E402
 from asterope.atomic_file import write_output  # noqa: E402
 from asterope.command_line import DONE, FAILED, Parser, did_you_mean, run, show, tell  # noqa: E402
 from asterope.faults import BadInput, Failure, one_line  # noqa: E402
-from asterope.prove.processes import adopt_orphans  # noqa: E402
+from asterope.record.launching import adopt_orphans  # noqa: E402
 from measuring import LONGEST, PRELOAD, ROUTINE, Measurement  # noqa: E402
 from programs import PROGRAMS, Program  # noqa: E402
 from table import markdown  # noqa: E402
@@ -128,7 +128,7 @@ def survey(options: argparse.Namespace) -> int:
     rows = {name: read(results / f"{name}.json") for name in NAMES}
     if not options.table:
         require_build(options)
-        adopt_orphans()
+        adopt_orphans(True)
         for program in PROGRAMS:
             row = rows[program.name]
             if options.names and program.name not in options.names:
