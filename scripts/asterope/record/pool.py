@@ -37,9 +37,9 @@ class Pool:
     flags: Counter[str] = field(default_factory=Counter)
     clocks: tuple[float, float] = (0.0, 0.0)  # of the process seen longest: seconds, ticks a second
     others: Counter[tuple[str, str]] = field(default_factory=Counter)  # what, and the file
-    # By process id, seconds known of those that ended without a note, with their children's. And
-    # each clock when it was last seen, as an exec goes on with it.
+    # By process id, seconds known of those that ended without a note, with their children's.
     _unnoted: dict[int, float] = field(default_factory=dict)
+    # By process id, each clock when it was last seen, as an exec goes on with it.
     _last: dict[int, float] = field(default_factory=dict)
     _chance: random.Random = field(default_factory=lambda: random.Random(1))
 

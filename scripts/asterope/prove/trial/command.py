@@ -101,12 +101,18 @@ def _check_outputs(arguments: argparse.Namespace) -> None:
 
 
 def _with_map(trial: Trial, arguments: argparse.Namespace) -> tuple[Path, Trial | None]:
-    """Keeps the program's library, and tries it as a whole if it has a map. A map that was not
-    tried, or that surely loses to the routine alone, is dropped."""
-    judged = None
+    """Writes the program's map and compiles its library, and tries that as a whole if the map has
+    places. Returns the library and its trial. A map that was not tried, or that surely loses to the
+    routine alone, is dropped."""
+    folder, judged = programs.folder_of(arguments.name), None
+    library = folder / programs.PRELOAD
     try:
-        preload, ways = _keep(trial, arguments)
-        if ways:
+        folder.mkdir(parents=True, exist_ok=True)
+        file, names = folder / programs.MAP, names_in(trial)
+        _, has_places = write_map(trial, trial.found(), names, arguments.command, file)
+        _compile(arguments.name)
+        if has_places:
+            ways = [trial.ways[0], way_of_map(library)]
             judged = Trial(trial.program, ways, trial.recorder, trial.seconds, trial.cpus)
             judged.measure(lambda text: progress(f"the map as a whole: {text}"))
     except BaseException:
@@ -114,7 +120,7 @@ def _with_map(trial: Trial, arguments: argparse.Namespace) -> tuple[Path, Trial 
         raise
     if judged and judged.found().is_map_worse:
         _drop_map(arguments.name)
-    return preload, judged
+    return library, judged
 
 
 def _why_it_failed(error: CommandFailed, trial: Trial, name: str) -> Failure:
@@ -131,20 +137,6 @@ def preload_beside(routine: Path) -> Path:
     """The library to preload afterwards."""
     beside = routine.with_name(programs.PRELOAD)
     return beside if beside.is_file() else routine
-
-
-def _keep(trial: Trial, arguments: argparse.Namespace) -> tuple[Path, list[Way] | None]:
-    """Writes the program's map and compiles its library. Returns the library and the ways of its
-    trial; these are None if the map has no place."""
-    folder = programs.folder_of(arguments.name)
-    folder.mkdir(parents=True, exist_ok=True)
-    file, names = folder / programs.MAP, names_in(trial)
-    _, has_places = write_map(trial, trial.found(), names, arguments.command, file)
-    _compile(arguments.name)
-    library = folder / programs.PRELOAD
-    if not has_places:
-        return library, None
-    return library, [trial.ways[0], way_of_map(library)]
 
 
 def _compile(name: str) -> None:
