@@ -248,7 +248,7 @@ def judge(rounds: Rounds, names: Sequence[str], until: float = NARROW) -> list[F
         if ratio is None or name == again(rounds.base):
             findings.append(Finding(name, figure, ratio))
             continue
-        told = _verdict(len(rounds.done), ratio, rounds.floor(), rounding, until)
+        told = _verdict(len(rounds.done), ratio, *rounds.floor(), rounding, until)
         findings.append(Finding(name, figure, ratio, math.expm1(_distance(ratio)), *told))
     return findings
 
@@ -261,12 +261,11 @@ def _interval(rounds: Rounds, name: str, rounding: float) -> Ratio:
 
 
 def _verdict(
-    count: int, ratio: Ratio, floor: tuple[float, float], rounding: float, until: float
+    count: int, ratio: Ratio, stays: float, noise: float, rounding: float, until: float
 ) -> tuple[str, int | None]:
     """Also returns the number of further rounds until the interval excludes 1 or is narrow enough,
     if the ratios stay the same. It narrows with the square root of the rounds; the figures'
-    rounding and the difference of servers stay. `floor`: see Rounds.floor()."""
-    stays, noise = floor
+    rounding and the difference of servers stay. `stays`, `noise`: see Rounds.floor()."""
     if count < LEAST_ROUNDS:
         return UNKNOWN, None
     if math.log(ratio.low) > noise:

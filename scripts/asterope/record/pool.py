@@ -104,13 +104,10 @@ class Pool:
 
 
 def own_cpu_seconds(
-    processes: Sequence[RawProcess],
-    known: Mapping[int, float] = MappingProxyType({}),
-    last: dict[int, float] | None = None,
+    processes: Sequence[RawProcess], known: Mapping[int, float], last: dict[int, float]
 ) -> list[float]:
     """The CPU time that each process adds to its clock, as an exec goes on with that clock.
     `processes`: the first started first. `known`: as in Pool.add(). `last`: each clock before."""
-    last = {} if last is None else last
     seconds, newest = [], {process.pid: process for process in processes}
     for process in processes:
         before = last.get(process.pid, 0.0)

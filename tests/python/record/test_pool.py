@@ -98,9 +98,9 @@ def test_what_a_process_took_as_another_program_is_not_recorded() -> None:
 def test_what_was_seen_of_a_process_last_is_of_its_last_program() -> None:
     first = made_up_process([], pid=7, cpu_seconds=1, has_ended=False)
     last = replace(first, cpu_seconds=2, cpu_before=1)
-    assert pools.own_cpu_seconds([first, last], {7: 5.0}) == [1, 4]
+    assert pools.own_cpu_seconds([first, last], {7: 5.0}, {}) == [1, 4]
     unnoted = replace(first, cpu_seconds=0, cpu_before=0)  # of a program without time stamps
-    assert pools.own_cpu_seconds([first, unnoted], {7: 5.0}) == [1, 4]
+    assert pools.own_cpu_seconds([first, unnoted], {7: 5.0}, {}) == [1, 4]
 
 
 def test_clocks_of_processes_that_are_gone_are_forgotten(monkeypatch) -> None:

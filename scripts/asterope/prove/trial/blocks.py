@@ -144,6 +144,7 @@ class Observed:
         for place, seen in other.places.items():
             self.places.setdefault(place, Seen()).add(seen)
         self.together.update(other.together)
+        # Sets are joined, numbers and lists added; the two dicts are above.
         for name, own in vars(self).items():
             if isinstance(own, set):
                 own |= getattr(other, name)

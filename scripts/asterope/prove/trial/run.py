@@ -177,7 +177,7 @@ class Trial(Tried):
             for name in self._short:
                 (files / name).touch()
             began, before = time.monotonic(), self.observed.wall_seconds
-            known, processes = self.observed.known_seconds, self.observed.processes
+            known_before, processes = self.observed.known_seconds, self.observed.processes
             self._cpu_seconds, self._clocks = 0.0, {}
             try:
                 return self._run_into(files, limit)
@@ -186,7 +186,7 @@ class Trial(Tried):
                 self.observed.runs += 1
                 self.observed.lasted += lasted
                 self.read(files)
-                known = self.observed.known_seconds - known
+                known = self.observed.known_seconds - known_before
                 self._short = {path.name for path in files.glob("*.short")}
                 # Processes beside each other, as a shell and its child, share that time.
                 self.observed.wall_seconds = min(self.observed.wall_seconds, before + lasted)
