@@ -22,8 +22,9 @@ AVX512 = [(900, Tuple("ZMM", "T", "T", "none", 0, 0)), *AVX2[1:]]
 MASKED = X86_64.small["masked ZMM up 256"]
 
 PLAIN = X86_64.small_copies.PLAIN
-# The small copies that ask whether the CPU fits, in every shape and order of their tests.
-GATED = [s for s in X86_64.small.values() if s.needs and (s.bound == 512 or s == MASKED)]
+# The small copies that ask whether the CPU fits: the longest of every shape, register and order.
+BY_BOUND = sorted((s for s in X86_64.small.values() if s.needs), key=lambda small: small.bound)
+GATED = list({(s.shape, s.rt, s.order): s for s in BY_BOUND}.values())
 UNGATED = [PLAIN, X86_64.small["grouped XMM middle 256"], X86_64.small["rep XMM up 256"]]
 
 
