@@ -264,7 +264,8 @@ EVERYWHERE = [
 PREPARED = (65536, 262144, 2 * MIB, 5 * MIB)
 NOT_PREPARED = (0, 1, 100, 4096, 65535, 524288, MIB)
 
-# The routine's text with this before it counts the bytes that it has the system prepare.
+# The routine's text with this before it counts the bytes that it has the system prepare: in the
+# fourth counter, which is printed as `fresh`.
 COUNTED = """\
 #include <stddef.h>
 __attribute__((visibility("default"))) long asterope_counted[4];

@@ -64,8 +64,8 @@ def test_all_that_senses_is_right_and_looks_where_it_should(tmp_path, objects, a
 
 
 WRONGLY, MORE, SETS = "went on wrongly", "reading the ticks changed more", "destination 2"
-# A change of all that senses, and for each probe that shows it what sensing_check must say:
-# test_candidates has the faults that are any copy's.
+# A fault of all that senses: the code before and after; then pairs, a probe that shows it and what
+# sensing_check must say of that. test_candidates has the faults that are any copy's.
 FAULTS = {
     "x86_64": {
         "it is always cold": ("ja 2f", "jmp 2f", "source 2", f"{WRONGLY} with c"),

@@ -354,8 +354,8 @@ def each(
         return pytest.mark.parametrize("arch", alone)
     parameters = []
     for arch in architectures:
-        of = cases(arch) if callable(cases) else cases[arch.name]
-        by_name = of if isinstance(of, Mapping) else {str(case): case for case in of}
+        its = cases(arch) if callable(cases) else cases[arch.name]
+        by_name = its if isinstance(its, Mapping) else {str(case): case for case in its}
         for sample in sampled(by_name, one_in):
             (name,) = sample.values
             marks = [*sample.marks, *arch.marks(slow)] + [pytest.mark.slow] * (not daily(name))
