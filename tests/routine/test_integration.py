@@ -243,7 +243,13 @@ def test_pkg_config_knows_where_the_generator_and_the_templates_are(environment,
 def test_an_installed_tree_builds_the_library_for_ld_preload(environment, tmp_path):
     need("make", "pkg-config")
     place = copied("gather", tmp_path)
-    output_of("make", "libasterope_preload.so", cwd=place, env=environment)
+    made = ("make", "libasterope_preload.so")
+    output_of(*made, cwd=place, env=environment)
+    asked = ("pkg-config", "--variable=templatesdir", "asterope")
+    templates = output_of(*asked, env=environment).strip()
+    for changed, due in (("nothing", 0), ("preload.c", 1), ("x86_64/pipeline.j2", 1)):
+        again = (*made, "--question", "-W", f"{templates}/{changed}")
+        assert run(*again, cwd=place, env=environment).returncode == due, changed
     # LD_PRELOAD takes a space for the end of a name
     library = shutil.copy(place / "libasterope_preload.so", tmp_path)
     assert exported(library) == NAMES | CHECKED
