@@ -126,8 +126,11 @@ def on_terminal(
     what was shown."""
     process, terminal = pty.fork()
     if process == 0:
-        os.chdir(cwd)
-        os.execve(command[0], [str(part) for part in command], env)
+        try:
+            os.chdir(cwd)
+            os.execve(command[0], [str(part) for part in command], env)
+        finally:  # no second pytest goes on here
+            os._exit(127)
     shown = ""
     with contextlib.suppress(OSError):  # what a terminal gives whose other end is closed
         while text := os.read(terminal, 4096).decode():
