@@ -169,7 +169,7 @@ static void used(void) {
     }
 }
 
-/* Shared memory, memory that is not to be written, and memory that was used before. */
+/* Shared memory, of no file and of one, at first new and then used. */
 static void kinds(void) {
     enum { BYTES = 5 << 20 };
     unsigned char* shared = or_exit(mmap(NULL, BYTES + PAGE, PROT_READ | PROT_WRITE,

@@ -1,8 +1,8 @@
 /* Takes rights away from itself, copies sizes that sense, and ends: with 0 where every copy was
  * right, with 77 where this system takes no such right away.
  *
- * sandbox_check HOW: "nothing"; "loading": every system call but those of the end, before any
- * library's constructor runs; of the time stamp counter "strict", "strict by syscall", "forbidden",
+ * sandbox_check HOW: "loading": every system call but those of the end, before any library's
+ * constructor runs; of the time stamp counter "strict", "strict by syscall", "forbidden",
  * "forbidden by syscall", and "unseen", by an instruction of its own; "probed": by a call that the
  * kernel refuses. */
 #define _GNU_SOURCE

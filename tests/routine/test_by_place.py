@@ -1,6 +1,7 @@
 """The preload library with a map: each place of a program takes the way that the map has for it.
-The copies are right in all that the program does. With ASTEROPE_FRESH=1 copies and sets of a size
-with a page stage prepare their pages, wherever they are called, and else none do."""
+The copies are right in all that the program does. With ASTEROPE_FRESH=1, copies and sets of a size
+with a page stage prepare their pages wherever the map has no other way. Else only those with the way
+`fresh` do."""
 
 from __future__ import annotations
 
@@ -216,7 +217,7 @@ def test_each_place_takes_its_way_and_copies_right(things, compiled, arch, case)
 
 @each()
 def test_a_place_in_a_library_that_is_loaded_later(things, compiled, arch) -> None:
-    """In one with another build id, most likely at the same address, it takes the routine."""
+    """With another build id it takes the routine, unless it lies where the closed one lay."""
     its = things(arch)
     library = compiled(arch, place_of(arch, its.plugin, "first", "cold"))
     plugin, other = f"{its.plugin}:1024", f"{its.other}:1024"

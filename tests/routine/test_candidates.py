@@ -16,8 +16,9 @@ from copy_programs import CHECKERS
 
 # All 64 x 64 offsets with all sizes from 128 to 1024 bytes take 0.2 s for most variants. Each
 # variant of the paper with non-temporal stores takes 2 s, as its result has to come back from
-# memory. So such a variant is checked at a third of them, and variants of other prefetch types at
-# the rest. Small copies, and variants beyond the paper, meet fewer sizes (candidates_check.c).
+# memory. So a variant that prefetches is checked at a third of them, and those of other prefetch
+# types at the rest. Small copies, and variants beyond the paper, meet fewer sizes
+# (candidates_check.c).
 #
 # An emulated copy takes some ten times as long. There each pair of offsets meets one size in 31,
 # which lets each size meet every offset. So each run checks one candidate in so many on each CPU.
