@@ -1,7 +1,7 @@
 """The preload library with a map: each place of a program takes the way that the map has for it.
 The copies are right in all that the program does. With ASTEROPE_FRESH=1, copies and sets of a size
-with a page stage prepare their pages wherever the map has no other way. Else only those with the way
-`fresh` do."""
+with a page stage prepare their pages wherever the map has no other way. Else only those with the
+way `fresh` do."""
 
 from __future__ import annotations
 
