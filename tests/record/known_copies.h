@@ -1,9 +1,7 @@
 /* Copies and sets of record_check's program that are known exactly, each of which is looked at. */
 #pragma once
 
-#include <stdio.h>
-#include <string.h>
-#include <unistd.h>
+#include "../routine/harness.h"
 
 void* __memcpy_chk(void*, const void*, size_t, size_t);
 void* __memmove_chk(void*, const void*, size_t, size_t);
@@ -47,7 +45,7 @@ static void copies(size_t bytes, long calls) {
 static void functions(long times) {
     static const size_t sizes[] = {0,  1,  2,  7,   8,   15,   16,   17,    31,     32,
                                    33, 63, 64, 100, 255, 1000, 4096, 70000, LARGEST};
-    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; ++i) {
+    for (size_t i = 0; i < COUNT_OF(sizes); ++i) {
         const size_t bytes = sizes[i];
         const long calls = (long)(i * 37 % 50) * times;
         for (long call = 0; call < calls; ++call) {
@@ -63,7 +61,7 @@ static void functions(long times) {
                 (char*)__mempcpy_chk(to, from, bytes, bytes) - bytes,
             };
             look(to, bytes, value);
-            for (size_t k = 0; k < sizeof results / sizeof results[0]; ++k)
+            for (size_t k = 0; k < COUNT_OF(results); ++k)
                 if (results[k] != to) fail("a result is wrong");
             if (__memset_chk(to, 'x', bytes, bytes) != to) fail("a result is wrong");
             look(to, bytes, 'x');

@@ -6,14 +6,11 @@
 #include "known_copies.h"
 #include "restrictions.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <setjmp.h>
-#include <signal.h>
 #include <spawn.h>
-#include <sys/mman.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 
@@ -152,7 +149,7 @@ static void family(const char* how, char* self, char* calls) {
     char* again[] = {self, "copies", "8192", calls, NULL};
     long count = atol(calls);
     pthread_t other;
-    for (size_t i = 0; i < sizeof anew / sizeof anew[0]; ++i) {
+    for (size_t i = 0; i < COUNT_OF(anew); ++i) {
         if (strcmp(how, anew[i]) == 0) {
             begin_anew(how, again);
             return;
@@ -187,14 +184,14 @@ static int jumps; /* the handler never returns */
 static unsigned char to_of_handler[24 * 64];
 static sigjmp_buf before;
 
-static void on_signal(__attribute__((unused)) int number) {
+static void on_signal(UNUSED int number) {
     copy_into(to_of_handler, 24 * scale);
     set(to_of_handler, 0, 20 * scale);
     ++handled;
     if (jumps) siglongjmp(before, 1);
 }
 
-static void fork_on_signal(__attribute__((unused)) int number) {
+static void fork_on_signal(UNUSED int number) {
     ++handled;
     const pid_t child = fork();
     if (child == 0) {
@@ -205,7 +202,7 @@ static void fork_on_signal(__attribute__((unused)) int number) {
     wait_for(child);
 }
 
-static void exit_on_signal(__attribute__((unused)) int number) {
+static void exit_on_signal(UNUSED int number) {
     copy_into(to_of_handler, 24 * scale);
     _exit(7);
 }
@@ -242,22 +239,18 @@ static void signals(void (*handler)(int), long wanted) {
 }
 
 /* On a stack that holds what the kernel puts there, and hardly more. */
-static void copy_on_signal(__attribute__((unused)) int number) {
+static void copy_on_signal(UNUSED int number) {
     copy(to_of_handler, from, 24);
     copy(to_of_handler, from, 900);
 }
 
 static void small_stack(long wanted) {
-    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
 #ifdef _SC_MINSIGSTKSZ
     const size_t bytes = (size_t)sysconf(_SC_MINSIGSTKSZ);
 #else
     const size_t bytes = MINSIGSTKSZ;
 #endif
-    unsigned char* memory =
-        mmap(NULL, page + bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (memory == MAP_FAILED || mprotect(memory, page, PROT_NONE)) fail("no memory");
-    const stack_t stack = {.ss_sp = memory + page, .ss_size = bytes};
+    const stack_t stack = {.ss_sp = guarded(bytes), .ss_size = bytes};
     if (sigaltstack(&stack, NULL)) fail("no stack");
     const struct sigaction action = {.sa_handler = copy_on_signal, .sa_flags = SA_ONSTACK};
     sigaction(SIGUSR1, &action, NULL);
@@ -334,10 +327,8 @@ static void refused(char** arguments) {
 /* PATH TIMES: loaded so often, and unloaded but for the last time. */
 static void plugin(const char* path, long times) {
     for (long i = 0; i < times; ++i) {
-        void* library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-        void (*call)(void) = library ? (void (*)(void))dlsym(library, "copies_of_plugin") : NULL;
-        if (!call) fail("no plugin");
-        call();
+        void* library;
+        ((void (*)(void))function_of(path, "copies_of_plugin", &library))();
         if (i + 1 < times) dlclose(library);
     }
 }

@@ -5,15 +5,11 @@
 #include <grp.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
-#include <unistd.h>
+
+#include "../routine/harness.h"
 
 enum { CANNOT = 77 }; /* what the program ends with where this machine cannot do that */
 
@@ -49,7 +45,7 @@ static void forbid_system_calls(int directly) {
         SYS_openat,  SYS_mmap,   SYS_munmap, SYS_fallocate,       SYS_mincore, SYS_ioctl,
         SYS_gettid,  SYS_getpid, SYS_tgkill, SYS_perf_event_open, SYS_close,   SYS_prlimit64,
         SYS_madvise, SYS_read,   SYS_prctl,  SYS_clock_gettime};
-    restrict_calls(deadly, sizeof deadly / sizeof deadly[0], SECCOMP_RET_KILL_PROCESS, directly);
+    restrict_calls(deadly, COUNT_OF(deadly), SECCOMP_RET_KILL_PROCESS, directly);
 }
 
 /* Libraries ask the kernel so to learn what it supports, which restricts nothing: "mode" as
