@@ -1,5 +1,5 @@
-/* How the recorder's programs take rights away from themselves: system calls, files, their root,
- * their user, the time stamp. And how some end. */
+/* How programs of tests take rights away from themselves: system calls, files, their root, their
+ * user, the time stamp. And how some end. */
 #pragma once
 
 #include <grp.h>
@@ -82,7 +82,7 @@ static void give_up(const char* how) {
 }
 
 /* As Go's programs end. */
-static void end_without_libc(void) {
+UNUSED static void end_without_libc(void) {
 #if defined __x86_64__
     __asm__ volatile("syscall" : : "a"(231L), "D"(0L) : "rcx", "r11", "memory");
 #elif defined __aarch64__

@@ -320,7 +320,7 @@ def test_what_senses_is_loaded_where_every_system_call_kills(
     assert ending(linked_sandbox(arch), "loading") == 0
 
 
-FORBIDDEN = ("strict", "strict by syscall", "forbidden", "forbidden by syscall")
+FORBIDDEN = ("strict", "strict by syscall", "stamp", "stamp by syscall")
 
 
 @pytest.mark.parametrize("how", FORBIDDEN)
