@@ -19,9 +19,9 @@ from asterope.spaces.probes import SensingCopy
 from asterope.spaces.x86_64 import set_pipelines, small_sets
 from asterope.spaces.x86_64.pipelines import Tuple
 from command_errors import run_command
+from conftest import REPOSITORY
 from profile_samples import choice, of_memset, profile_of
 
-REPOSITORY = Path(__file__).resolve().parents[2]
 CHECKERS = REPOSITORY / "tests" / "routine"  # the C programs, and what they share
 
 WARNINGS = ("-Wall", "-Wextra", "-Werror")
