@@ -12,6 +12,7 @@ import mmap
 import re
 import resource
 import threading
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -252,17 +253,36 @@ def test_each_side_s_ticks_choose_the_pipeline(tmp_path, arch, case, threshold):
             assert pipelines_taken(arch, program, told) == expected, told
 
 
-@each()
-def test_a_destination_that_stays_uncached_gives_the_hot_pipeline_tries(tmp_path, arch):
-    """At the 1st, 2nd and 4th time that its page is found again. Data is cached up to 200 ticks."""
+def program_of_one_site(arch: Architecture, folder: Path) -> Path:
+    """Its probes find data cached up to 200 ticks."""
     need_counter(arch)
     sensing = {65536: sensing_by(BY_NAME["both 4"], 200, arch)}
-    routine = with_counter(arch, render(intervals_of(arch), tmp_path, sensing=sensing))
-    program = build_dispatch_check(arch, routine)
-    ways = [PRODUCE_WAY if way == "p" else HOT_WAY for way in "phhphp"]
+    routine = with_counter(arch, render(intervals_of(arch), folder, sensing=sensing))
+    return build_dispatch_check(arch, routine)
+
+
+def assert_goes_on(arch: Architecture, program: Path, told: str, ways: Sequence[int]) -> None:
+    """The copies of 64 KiB of one call site go on with these pipelines, one after the other."""
     words = ("--past-sensing", "asterope_memcpy", 65536, *[65536] * len(ways))
-    taken = output_of(*arch.on(TOLD="201 201 200"), program, *words).split()
-    assert taken == [f"asterope_copy_{WAYS[arch.name][way].symbol}" for way in ways]
+    taken = output_of(*arch.on(TOLD=told), program, *words).split()
+    assert taken == [f"asterope_copy_{WAYS[arch.name][way].symbol}" for way in ways], told
+
+
+@each()
+def test_a_destination_that_stays_uncached_gives_the_hot_pipeline_tries(tmp_path, arch):
+    """At the 1st, 2nd and 4th time that its page is found again."""
+    ways = [PRODUCE_WAY if way == "p" else HOT_WAY for way in "phhphp"]
+    assert_goes_on(arch, program_of_one_site(arch, tmp_path), "201 201 200", ways)
+
+
+@of_x86_64
+def test_a_call_site_without_cached_data_keeps_to_the_cold_pipeline(tmp_path, arch):
+    """Most of its calls look at the destination alone."""
+    program = program_of_one_site(arch, tmp_path)
+    assert_goes_on(arch, program, "201 201 201", [COLD_WAY] * 60)
+    # The third call looks alone, and finds a cached destination, or a page fault.
+    for last, way in (("200 200", HOT_WAY), (f"{FAULT * 201} " * 2, FETCH_WAY)):
+        assert_goes_on(arch, program, "201 " * 6 + last, [COLD_WAY, COLD_WAY, way])
 
 
 @of_x86_64
