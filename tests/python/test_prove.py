@@ -328,6 +328,7 @@ BAD = {
     "builds and libraries": ("--against true --copies {}/fast.so -- true", "without any"),
     "a build that is missing": ("--against no-such -- true", "--against: no-such: no such"),
     "CPU that is not there": ("--cpu 9999 -- true", "9999 is not there"),
+    "CPUs backwards": ("--cpu 0,1-0 -- true", "1-0 is backwards: write 0-1"),
 }
 
 

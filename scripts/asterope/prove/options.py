@@ -45,11 +45,14 @@ def _cpus(text: str) -> frozenset[int]:
         match = re.fullmatch(r"([0-9]{1,5})(?:-([0-9]{1,5}))?", part)
         if not match:
             raise argparse.ArgumentTypeError(f"'{text[:40]}' is not a CPU: write 1 or 0-3,6")
-        found |= set(range(int(match[1]), int(match[2] or match[1]) + 1))
-    missing = found - os.sched_getaffinity(0)
-    if missing or not found:
-        which = min(missing, default=text)
-        raise argparse.ArgumentTypeError(f"{which} is not there or not allowed to this process")
+        first, last = int(match[1]), int(match[2] or match[1])
+        if last < first:
+            raise argparse.ArgumentTypeError(f"{part} is backwards: write {last}-{first}")
+        found |= set(range(first, last + 1))
+    if missing := found - os.sched_getaffinity(0):
+        raise argparse.ArgumentTypeError(
+            f"{min(missing)} is not there or not allowed to this process"
+        )
     return frozenset(found)
 
 
