@@ -6,6 +6,7 @@ import argparse
 import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import product
 from pathlib import Path
 
 from .arguments import file_name
@@ -141,10 +142,6 @@ def _generate(arguments: argparse.Namespace) -> int:
     render, profiles, held = _read(arguments)
     texts, library = render(NOTHING), None  # all of it, before any file is touched
     if arguments.preload is not None:
-        for path in profiles:
-            refuse_loss(arguments.preload, path, "a profile that is read", "--preload")
-        if arguments.places is not None:
-            refuse_loss(arguments.preload, arguments.places, "the map of places", "--preload")
         library = _library(arguments.places, render, profiles.values())
     outputs: list[tuple[str, Path, Mapping[str, str | bytes]]] = []
     if library is None or arguments.output is not None:
@@ -152,6 +149,12 @@ def _generate(arguments: argparse.Namespace) -> int:
     if library is not None:
         target = Path(arguments.preload)
         outputs.append(("--preload", target.parent, {target.name: library}))
+    inputs = dict.fromkeys(profiles, "a profile that is read")
+    if arguments.places is not None:
+        inputs[arguments.places] = "the map of places"
+    for (option, folder, files), (path, called) in product(outputs, inputs.items()):
+        for name in files:
+            refuse_loss(folder / name, path, called, option)
     for option, folder, files in outputs:
         try:
             write_files(folder, files)

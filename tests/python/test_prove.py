@@ -341,6 +341,21 @@ def test_bad_arguments_are_refused_in_one_line(refused, words: str, part: str) -
     assert len(message) < 400
 
 
+@pytest.mark.parametrize(
+    "words",
+    ["--rounds 6 --copies libc,l.so --json l.so", "--routine l.so --json l.so"]
+    + [f"--routine l.so --copy a=copy.so {option} copy.so" for option in ("--json", "--write")],
+)
+def test_a_library_is_not_written_over(refused, libraries, tmp_path, words: str) -> None:
+    like = (libraries / "like.so").read_bytes()
+    for name in ("l.so", "copy.so"):
+        (tmp_path / name).write_bytes(like)
+    *_, option, file = words.split()
+    line = refused(*words.split(), "--", "true")
+    assert f"{file}: is the library, and would be lost: choose another {option}" in line
+    assert (tmp_path / file).read_bytes() == like
+
+
 def test_the_last_match_counts_and_is_a_number() -> None:
     metric = parse_metric(r"^took (\S+)", False)
     assert metric.of(Run(1, Used(1), "took 1\nhas took 5\ntook 2.5e-3\n")) == 0.0025

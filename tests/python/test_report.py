@@ -169,6 +169,14 @@ def test_what_cannot_be_done_overwrites_nothing(made: Made, arguments, said, cap
     assert json.loads(made.profile.read_text()) == good_profile()
 
 
+def test_a_picture_replaces_no_input(made: Made, capsys) -> None:
+    path = made.put(program_trial(), "trial.png")
+    whole, out = path.read_bytes(), made.folder / "report.html"
+    assert run(path, "-o", out, "--png", made.folder) == 2
+    assert "trial.png: is an input, and would be lost: choose another --png" in only_line(capsys)
+    assert path.read_bytes() == whole and not out.exists()
+
+
 def facts(*paths: Path) -> str:
     return " ".join(search_facts(read(*paths)))
 

@@ -207,20 +207,22 @@ def test_a_name_that_is_none_for_a_profile_is_refused(refused, name):
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "called", "option"),
     [
-        ("--preload profile.json", "profile.json: is a profile that is read, and would be lost"),
-        ("--places places.json --preload ./places.json", "is the map of places, and would be lost"),
+        ("--preload profile.json", "a profile that is read", "--preload"),
+        ("--places places.json --preload ./places.json", "the map of places", "--preload"),
+        (f"--places {NAMES[0]} --preload l.so -o .", "the map of places", "-o"),
     ],
 )
 def test_what_is_read_is_not_written_over(
-    profile, tmp_path, monkeypatch, capsys, options: str, said: str
+    profile, tmp_path, monkeypatch, capsys, options: str, called: str, option: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "places.json").write_text(text_of([], ["program"]), encoding="utf-8")
+    for name in ("places.json", NAMES[0]):
+        (tmp_path / name).write_text(text_of([], ["program"]), encoding="utf-8")
     before = {path: path.read_bytes() for path in tmp_path.iterdir()}
     assert run("profile.json", *options.split()) == 2
-    assert f"{said}: choose another --preload" in only_line(capsys)
+    assert f": is {called}, and would be lost: choose another {option}" in only_line(capsys)
     assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
 
 

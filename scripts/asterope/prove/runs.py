@@ -11,7 +11,7 @@ from dataclasses import replace
 from datetime import datetime, timezone
 from pathlib import Path
 
-from ..atomic_file import check_output
+from ..atomic_file import check_output, refuse_loss
 from ..command_line import tell
 from ..faults import BadInput, Failure
 from ..program import find_program
@@ -125,6 +125,9 @@ def prove_by_runs(arguments: argparse.Namespace) -> int:
     setting = _setting(arguments)
     if arguments.json is not None:
         check_output(Path(arguments.json))
+        for copy in setting.copies:
+            if copy.library is not None:
+                refuse_loss(arguments.json, copy.library, "the library", "--json")
     has_servers = setting.client is not None
     rounds = Rounds(setting.metric.larger_is_better, setting.copies[0].name, has_servers)
     began = time.monotonic()

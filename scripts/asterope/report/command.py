@@ -73,8 +73,13 @@ def _run(arguments: argparse.Namespace) -> int:
         )
     html = page.render_page(inputs, sections)  # all of it, before any file is touched
     pictures = [picture for section in sections for picture in section.pictures]
-    for picture in pictures if arguments.png is not None else ():
-        write_output(Path(arguments.png) / f"{picture.name}.png", picture.rendered("png"))
+    folder = None if arguments.png is None else Path(arguments.png)
+    pngs = {folder / f"{one.name}.png": one for one in pictures} if folder is not None else {}
+    for path in names:
+        for png in pngs:
+            refuse_loss(png, path, "an input", "--png")
+    for png, picture in pngs.items():
+        write_output(png, picture.rendered("png"))
     write_output(output, html)
     for doubt in inputs.doubts:
         tell(PROGRAM, f"warning: {doubt}")

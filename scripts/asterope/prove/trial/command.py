@@ -58,11 +58,11 @@ _MUCH = 16 << 20  # bytes of figures: a note tells of more
 
 def prove_by_trial(arguments: argparse.Namespace) -> int:
     """Raises BadInput and Failure."""
-    _check_outputs(arguments)
     program = find_program(arguments.command)
     check_has_libcs(program)
     check_placeholders(arguments.command, has_client=False)
     recorder, ways = find_library(), ways_for(arguments)
+    _check_outputs(arguments, ways)
     trial = Trial(program, ways, recorder, arguments.time or _SECONDS, arguments.cpu)
     began = time.monotonic()
     preload, judged = preload_beside(trial.ways[0].library), None
@@ -91,13 +91,16 @@ def prove_by_trial(arguments: argparse.Namespace) -> int:
     return shown()
 
 
-def _check_outputs(arguments: argparse.Namespace) -> None:
+def _check_outputs(arguments: argparse.Namespace, ways: Sequence[Way]) -> None:
     """Raises BadInput and Failure."""
-    named = [one for one in (arguments.json, arguments.write) if one is not None]
-    for one in named:
-        check_output(Path(one))
+    named = {"--json": arguments.json, "--write": arguments.write}
+    named = {option: file for option, file in named.items() if file is not None}
+    for option, file in named.items():
+        check_output(Path(file))
+        for way in ways:
+            refuse_loss(file, way.library, "the library", option)
     if len(named) == 2:
-        refuse_loss(*named, "the map of --write", "--json")
+        refuse_loss(*named.values(), "the map of --write", "--json")
 
 
 def _with_map(trial: Trial, arguments: argparse.Namespace) -> tuple[Path, Trial | None]:
@@ -230,7 +233,7 @@ def _key(rows: Sequence[dict[str, Any]]) -> str:
 
 def merge(arguments: argparse.Namespace) -> int:
     """Reports on all processes that ran or run under these names. Raises BadInput and Failure."""
-    _check_outputs(arguments)
+    _check_outputs(arguments, ())
     names = list(dict.fromkeys(arguments.names))
     folders = [_newest(programs.existing_folder(name)) for name in names]
     # listed before they are read, so that the figures have all of them
