@@ -41,7 +41,7 @@ def _library(texts: Mapping[str, str], source: Path, *more: str) -> bytes:
         library = folder / "library.so"
         flags = ["-O2", *_words_of("CFLAGS")]
         own = ["-fno-builtin", "-fPIC", "-shared", "-I", str(folder), *more, str(folder / source)]
-        _compile([*_compiler(), *flags, *own, "-o", str(library)])
+        _compile([*find_compiler(), *flags, *own, "-o", str(library)])
         return library.read_bytes()
 
 
@@ -52,7 +52,8 @@ def _words_of(variable: str) -> list[str]:
         raise BadInput(f"{variable}: a quotation mark has no second one") from None
 
 
-def _compiler() -> list[str]:
+def find_compiler() -> list[str]:
+    """The words that start it. Raises BadInput and Failure."""
     named = _words_of("CC")
     found = named or [name for name in _COMPILERS if shutil.which(name)][:1]
     if not found or not shutil.which(found[0]):

@@ -19,6 +19,7 @@ from unittest.mock import Mock
 
 import pytest
 from asterope.faults import BadInput, Failure
+from asterope.prove import programs
 from asterope.prove.options import parse
 from asterope.prove.trial import command
 from asterope.prove.trial.blocks import Place
@@ -399,16 +400,32 @@ def test_a_map_that_cannot_be_compiled_leaves_the_findings_and_blames_no_program
 
     monkeypatch.setattr(Trial, "measure", measure)
     monkeypatch.setattr(command.Commands, "run", lambda *_: pytest.fail("it ran once more"))
+    for name, value in {**own_build, "CC": "false"}.items():
+        monkeypatch.setenv(name, value)
+    tried = parse(["--name", "own", "--", str(program)])
+    with pytest.raises(Failure, match=r"^false did not compile the library"):
+        prove_by_trial(tried)
+    assert "Leave it: the routine makes this program slower." in capsys.readouterr().out
+    assert not list(programs.kept())
+    monkeypatch.setattr(command, "write_map", Mock(side_effect=PermissionError(13, "no")))
+    with pytest.raises((Failure, PermissionError)):
+        prove_by_trial(tried)
+    assert "With the routine this program runs " in capsys.readouterr().out
+
+
+def test_a_name_asks_for_profile_and_compiler_before_the_trial(
+    monkeypatch, own_build: dict[str, str], program: Path
+) -> None:
+    monkeypatch.setattr(Trial, "measure", lambda *_: pytest.fail("it tried for nothing"))
     for name, value in {**own_build, "CC": "/none"}.items():
         monkeypatch.setenv(name, value)
     tried = parse(["--name", "own", "--", str(program)])
     with pytest.raises(Failure, match=r"^the library needs a C compiler: CC: /none: no such"):
         prove_by_trial(tried)
-    assert "Leave it: the routine makes this program slower." in capsys.readouterr().out
-    monkeypatch.setattr(command, "write_map", Mock(side_effect=PermissionError(13, "no")))
-    with pytest.raises((Failure, PermissionError)):
+    monkeypatch.setattr(programs, "profile_of", lambda name: Path(f"no-{name}.json"))
+    with pytest.raises(BadInput, match=r"^no-own\.json: "):
         prove_by_trial(tried)
-    assert "With the routine this program runs " in capsys.readouterr().out
+    assert not list(programs.kept())
 
 
 def test_finalists_are_ways_of_the_profile_s_pipelines(tmp_path: Path) -> None:

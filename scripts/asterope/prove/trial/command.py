@@ -21,7 +21,7 @@ from ...command_line import show, tell
 from ...faults import BadInput, Failure, one_line
 from ...figures import bytes_text, counted
 from ...place_map import as_c, least_of, read_places
-from ...preload import compile_preload
+from ...preload import compile_preload, find_compiler
 from ...preload_link import preload_line, preloadable
 from ...profile import load_profile
 from ...profile.faults import Fault
@@ -63,6 +63,9 @@ def prove_by_trial(arguments: argparse.Namespace) -> int:
     check_placeholders(arguments.command, has_client=False)
     recorder, ways = find_library(), ways_for(arguments)
     _check_outputs(arguments, ways)
+    if arguments.name is not None:  # what _compile() needs: a trial is long
+        load_profile(programs.profile_of(arguments.name))
+        find_compiler()
     trial = Trial(program, ways, recorder, arguments.time or _SECONDS, arguments.cpu)
     began = time.monotonic()
     preload, judged = preload_beside(trial.ways[0].library), None
@@ -110,7 +113,6 @@ def _with_map(trial: Trial, arguments: argparse.Namespace) -> tuple[Path, Trial 
     folder, judged = programs.folder_of(arguments.name), None
     library = folder / programs.PRELOAD
     try:
-        folder.mkdir(parents=True, exist_ok=True)
         file, names = folder / programs.MAP, names_in(trial)
         _, has_places = write_map(trial, trial.found(), names, arguments.command, file)
         _compile(arguments.name)
@@ -154,7 +156,10 @@ def _compile(name: str) -> None:
 
 
 def _drop_map(name: str) -> None:
-    (programs.folder_of(name) / programs.MAP).unlink(missing_ok=True)
+    folder = programs.folder_of(name)
+    (folder / programs.MAP).unlink(missing_ok=True)
+    with suppress(OSError):  # it has more; else it goes, as it stays empty if compiling fails
+        folder.rmdir()
     _compile(name)
 
 
