@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from pathlib import Path
 
 from .faults import BadInput, one_line
@@ -11,12 +10,12 @@ from .faults import BadInput, one_line
 SYSTEM_PROFILE = Path("/etc/asterope/profile.json")
 
 
-def user_profile(environment: Mapping[str, str] = os.environ) -> Path | None:
+def user_profile() -> Path | None:
     """$XDG_CONFIG_HOME/asterope/profile.json; ~/.config in its place where that is not an absolute
     path, as the XDG base directory specification has it. None where HOME is missing, too."""
-    folder = environment.get("XDG_CONFIG_HOME", "")
+    folder = os.environ.get("XDG_CONFIG_HOME", "")
     if not folder.startswith("/"):
-        home = environment.get("HOME", "")
+        home = os.environ.get("HOME", "")
         if not home.startswith("/"):
             return None
         folder = os.path.join(home, ".config")

@@ -178,7 +178,7 @@ def render_routine(
     }
 
 
-def parts_of(profile: Profile, prefix: str, asks: Asks = NOTHING) -> dict[str, Any]:
+def parts_of(profile: Profile, prefix: str, asks: Asks) -> dict[str, Any]:
     """One profile's functions, which begin with `prefix`. The templates call them `r`."""
     here = spaces.of(profile.architecture)
     small = profile.the("small")

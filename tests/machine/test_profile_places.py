@@ -65,8 +65,10 @@ def test_the_users_counts_even_where_it_cannot_be_read(places, tune, capsys, mak
         ({"HOME": "me"}, None),
     ],
 )
-def test_the_users_place_is_xdgs(tune, environment, folder):
-    place = profile_places.user_profile(environment)
+def test_the_users_place_is_xdgs(tune, monkeypatch, environment, folder):
+    with monkeypatch.context() as here:
+        here.setattr("os.environ", environment)
+        place = profile_places.user_profile()
     assert place == (Path(folder, "asterope/profile.json") if folder else None)
     if not profile_places.SYSTEM_PROFILE.exists():
         looked = " nor ".join(map(str, filter(None, (place, profile_places.SYSTEM_PROFILE))))

@@ -18,6 +18,7 @@ from asterope.prove.processes import Run
 from asterope.prove.rounds import (
     FASTER,
     LEAST_ROUNDS,
+    NARROW,
     PATTERN,
     SAME,
     SLOWER,
@@ -57,7 +58,7 @@ def experiment(noise: str, gain: float, goal: Goal, seed: int) -> tuple[Rounds, 
 
     rounds = Rounds()
     measure(rounds, NAMES, figure, goal, seed)
-    return rounds, next(one for one in judge(rounds, NAMES) if one.name == OURS)
+    return rounds, next(one for one in judge(rounds, NAMES, NARROW) if one.name == OURS)
 
 
 @pytest.mark.parametrize("noise", NOISES)
@@ -165,7 +166,7 @@ def test_what_interrupts_a_block_leaves_the_whole_ones() -> None:
 
 def judged(figures: Iterable[Sequence[float]], **more: bool) -> list[Finding]:
     """The findings of rounds in which the copies have these figures."""
-    return judge(Rounds(done=[list(zip(NAMES, one)) for one in figures], **more), NAMES)
+    return judge(Rounds(done=[list(zip(NAMES, one)) for one in figures], **more), NAMES, NARROW)
 
 
 def test_too_few_rounds_say_nothing() -> None:

@@ -459,7 +459,7 @@ def test_of_too_few_processes_nothing_is_said(count: int) -> None:
     assert not found.is_told and not found.is_hopeless and found.short == pytest.approx(1)
     assert "processes too short and too few, 100 % of its CPU time, were not" in sentence(found)
     assert "give it more --time, or --runs" in what_to_do(
-        found, observed, ["a"], Path("x"), None, is_over=True
+        found, observed, ["a"], Path("x"), None, is_over=True, unseen=None
     )
 
 

@@ -40,7 +40,7 @@ SURE, SAME = Estimate(0.1, 0.09, 0.11), Estimate(0.0, -0.001, 0.001)
 
 
 def advice(found: Found, observed: Observed, is_over: bool = False) -> str:
-    return words.what_to_do(found, observed, ["./program"], Path("x.so"), None, is_over)
+    return words.what_to_do(found, observed, ["./program"], Path("x.so"), None, is_over, None)
 
 
 @pytest.fixture
@@ -89,10 +89,10 @@ def test_how_much_a_map_brings_is_known_no_better_than_what_the_routine_alone_do
 def test_a_map_that_loses_to_the_routine_decides_nothing() -> None:
     loses = Found(SURE, map_gain=Estimate(-0.05, -0.06, -0.04), has_map=True)
     assert "so the map is not taken." in words.sentence_of_map(loses)
-    assert advice(loses, Observed()).startswith("To have it: ") and code_of(loses) == DONE
+    assert advice(loses, Observed()).startswith("To have it: ") and code_of(loses, None) == DONE
     wins = Found(Estimate(-0.05, -0.06, -0.04), map_gain=SURE, has_map=True)
-    assert advice(wins, Observed()).startswith("To have it: ") and code_of(wins) == DONE
-    assert code_of(replace(wins, map_gain=wins.gain)) == STALE
+    assert advice(wins, Observed()).startswith("To have it: ") and code_of(wins, None) == DONE
+    assert code_of(replace(wins, map_gain=wins.gain), None) == STALE
 
 
 @pytest.fixture
@@ -381,13 +381,13 @@ def test_where_asterope_is_installed_its_own_command_makes_the_map_s_library(mon
     monkeypatch.setattr(programs, "_is_checkout", lambda: False)
     nothing = findings(Observed(), WAYS)
     said = words.what_to_do(
-        nothing, Observed(), ["true"], Path("general.so"), Path("/my own/map.json")
+        nothing, Observed(), ["true"], Path("general.so"), Path("/my own/map.json"), False, None
     )
     own = "'/my own/libasterope_preload.so'"
     compiled = f"asterope-generate --preload {own} --places '/my own/map.json'"
     assert f": {compiled}, then ln -sfn {own} " in said and "general.so" not in said
     with pytest.raises(BadInput, match="it with asterope-generate --preload"):
-        parse_copies(["lib.so"])
+        parse_copies(["lib.so"], may_be_libc=False)
 
 
 def test_an_installation_compiles_what_is_older_than_its_sources(monkeypatch, tmp_path) -> None:
@@ -449,11 +449,11 @@ def found_of(factor: float, share: float, routine: float = 1.0) -> Found:
 @pytest.mark.parametrize("factor", [0.7, 1.6])
 def test_more_than_the_copies_can_bring_is_an_error_of_the_method(factor: float) -> None:
     found = found_of(factor, 0.05)
-    assert not found.is_told and code_of(found) == UNTOLD
+    assert not found.is_told and code_of(found, None) == UNTOLD
     why = "the trial shows a larger difference than all of its copies can make"
     assert f"cannot be told: {why}" in words.sentence(found)
     assert not any(verdict in words.sentence(found) for verdict in ("faster (", "slower ("))
-    advice = words.what_to_do(found, Observed(), ["true"], Path("x.so"), None)
+    advice = words.what_to_do(found, Observed(), ["true"], Path("x.so"), None, False, None)
     assert advice == "Not known: --runs --metric cpu compares whole runs."
     (place,) = found.places
     assert (place.best, place.possible, found.slower) == (None, False, [])
@@ -507,7 +507,7 @@ def test_of_a_way_that_was_not_measured_the_other_one_is_no_bound() -> None:
 def test_a_sure_difference_of_nothing_is_none() -> None:
     found = Found(Estimate(-0.0003, -0.0006, -0.0001))
     assert "is as fast as with libc, within 0.1 %" in words.sentence(found)
-    assert code_of(found) == DONE
+    assert code_of(found, None) == DONE
 
 
 def test_copies_that_take_next_to_nothing_need_no_trial() -> None:

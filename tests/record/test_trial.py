@@ -42,7 +42,9 @@ def tried(recorder: Recorder, check: Path, way) -> Callable[..., Observed]:
         observed = Observed()
         for path in recorder.folder.glob("*.raw"):
             if path.stat().st_size:
-                observed.add(read_trial(path, read_process(path), names_of(names)))
+                process = read_process(path)
+                seconds = process.cpu_seconds
+                observed.add(read_trial(path, process, names_of(names), seconds, None))
         return observed
 
     return run
@@ -405,7 +407,7 @@ def test_reading_takes_no_room(tried, recorder) -> None:
     with tempfile.NamedTemporaryFile(dir="/dev/shm") as copy:
         subprocess.run(["cp", "--sparse=always", path, copy.name], check=True)
         before = os.stat(copy.name).st_blocks
-        read_trial(Path(copy.name), read_process(path), [LIBC, LIBC_AGAIN, ROUTINE])
+        read_trial(Path(copy.name), read_process(path), [LIBC, LIBC_AGAIN, ROUTINE], 1.0, None)
         assert os.stat(copy.name).st_blocks == before
 
 
@@ -419,4 +421,4 @@ def test_damage_is_told(tried, recorder, tmp_path: Path) -> None:
     ):
         bad.write_bytes(whole[:at] + damage + whole[at + len(damage) :])
         with pytest.raises(TrialError, match=said):
-            read_trial(bad, process, [LIBC, LIBC_AGAIN, ROUTINE])
+            read_trial(bad, process, [LIBC, LIBC_AGAIN, ROUTINE], 1.0, None)

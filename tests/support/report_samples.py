@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from asterope.prove import copies as prove
-from asterope.prove.rounds import Goal, Metric, Rounds, judge
+from asterope.prove.rounds import NARROW, Goal, Metric, Rounds, judge
 from asterope.prove.run_words import Setting, of_kernel
 from asterope.prove.run_words import document as runs_document
 from asterope.prove.trial.blocks import LIBC, LIBC_AGAIN, ROUTINE, Observed, Place
@@ -182,7 +182,7 @@ def whole_runs() -> dict[str, Any]:
     copies, goal = [prove.Copy(name) for name in names], Goal(rounds=24)
     run = Setting(["redis"], None, Metric("wall"), copies, goal, 1, "2026-11-20", "glibc 2.36")
     said = of_kernel(prove.LIBC, rounds)
-    return json.loads(runs_document(run, rounds, judge(rounds, names), said, 9.0))
+    return json.loads(runs_document(run, rounds, judge(rounds, names, NARROW), said, 9.0))
 
 
 class Made:

@@ -77,7 +77,7 @@ class Copy:
         return preloading(self.library.resolve(), words, settings)
 
 
-def parse_copies(texts: Iterable[str], may_be_libc: bool = False) -> list[Copy]:
+def parse_copies(texts: Iterable[str], may_be_libc: bool) -> list[Copy]:
     """Returns libc twice, even if it is not among `texts`, then the others. `may_be_libc`: libc
     alone is allowed. Raises BadInput."""
     copies = {name: Copy(name) for name in (LIBC, LIBC_AGAIN)}

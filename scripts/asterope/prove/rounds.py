@@ -235,7 +235,7 @@ class Finding:
     more_rounds: int | None = None
 
 
-def judge(rounds: Rounds, names: Sequence[str], until: float = NARROW) -> list[Finding]:
+def judge(rounds: Rounds, names: Sequence[str], until: float) -> list[Finding]:
     """Judges at least one round, for the copies in the order of `names`. `until`: a difference
     below that part counts as the same."""
     printed = (figure for one_round in rounds.done for _, figure in one_round)

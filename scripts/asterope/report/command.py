@@ -10,6 +10,7 @@ from ..arguments import file_name
 from ..atomic_file import check_output, refuse_loss, write_output
 from ..command_line import DONE, PACKAGES, Parser, run, show, tell, to_install
 from ..faults import BadInput, Failure, one_line
+from ..figures import counted
 from ..profile_places import profile_to_read
 from .inputs import read_inputs
 
@@ -84,8 +85,7 @@ def _run(arguments: argparse.Namespace) -> int:
     for doubt in inputs.doubts:
         tell(PROGRAM, f"warning: {doubt}")
     taken = "" if arguments.inputs else f" from {one_line(names[0])}"
-    drawn = "picture" if len(pictures) == 1 else "pictures"
-    show(f"wrote {one_line(output)} ({len(pictures)} {drawn}){taken}")
+    show(f"wrote {one_line(output)} ({counted(len(pictures), 'picture')}){taken}")
     return DONE
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
-from ..figures import duration_text
+from ..figures import counted, duration_text
 from ..profile import Profile
 from ..render import human_size, what_is_missing
 from ..spaces.kinds import MEMCPY
@@ -113,8 +113,7 @@ def _losses(inputs: Inputs) -> Iterator[str]:
     if losses:
         yield (
             "At the end of the search the compiled routine was slower than libc or a reference in "
-            f"{len(losses)} {'cell' if len(losses) == 1 else 'cells'}: {', '.join(told)}{more} (of "
-            "the other's speed)."
+            f"{counted(len(losses), 'cell')}: {', '.join(told)}{more} (of the other's speed)."
         )
 
 

@@ -194,12 +194,11 @@ def read_trial(
     path: Path,
     process: RawProcess,
     ways: Sequence[str],
-    seconds: float | None = None,
-    program: Called | None = None,
+    seconds: float,
+    program: Called | None,
 ) -> Observed:
-    """`ways`: their names by their numbers. `seconds`: the part of its CPU time that counts; None:
-    all. `program`: the command's. Raises TrialError, and OSError."""
-    seconds = process.cpu_seconds if seconds is None else seconds
+    """`ways`: their names by their numbers. `seconds`: the part of its CPU time that counts.
+    `program`: the command's. Raises TrialError, and OSError."""
     observed, sites = Observed(seconds, process.seconds, processes=1), Sites(process.modules)
     tick = 1 / process.tick_hz if process.tick_hz else 0.0
     with path.open("rb", buffering=0) as file:

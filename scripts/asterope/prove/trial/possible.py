@@ -69,7 +69,7 @@ def seconds_of_call(place: Place, seen: Seen) -> float:
 
 
 def possible_of(
-    observed: Observed, seconds: float, uncounted: float = 0.0
+    observed: Observed, seconds: float, uncounted: float
 ) -> dict[Place | None, Possible]:
     """Returns the bounds by place, and of all together (None); empty if nothing was measured.
     `seconds`: of the program, half of its calls by each way. `uncounted`: seconds beside

@@ -108,7 +108,7 @@ def report(
     return code_of(last, unseen) if observed.places else UNTOLD if unseen else DONE
 
 
-def code_of(found: Found, unseen: str | None = None) -> int:
+def code_of(found: Found, unseen: str | None) -> int:
     """`unseen`: see what_to_do()."""
     gain = found.deciding
     if gain is None or not found.is_told or (unseen and not gain.side):

@@ -250,8 +250,8 @@ def what_to_do(
     command: Sequence[str],
     preload: Path,
     mapped: Path | None,
-    is_over: bool = False,
-    unseen: str | None = None,
+    is_over: bool,
+    unseen: str | None,
 ) -> str:
     """The last line. `mapped`: the map that was written, if it has places. `is_over`: more time
     would have shown more. `unseen`: the advice, if the program has copies that were not seen."""
