@@ -10,11 +10,11 @@ namespace {
 using Entrants = std::vector<Entrant>;
 
 constexpr double kNever = -std::numeric_limits<double>::infinity();
-const Weights kHot = {{Workload::hot, 1}};
+const Weights kByHot = {{Workload::hot, 1}};
 /// One workload of each locality.
-const Weights kThree = {{Workload::hot, 0.5}, {Workload::fetch, 0.25}, {Workload::cold, 0.25}};
+const Weights kByThree = {{Workload::hot, 0.5}, {Workload::fetch, 0.25}, {Workload::cold, 0.25}};
 
-/// A finalist's worth under each workload of kThree, as ratios of time.
+/// A finalist's worth under each workload of kByThree, as ratios of time.
 struct Ratios {
     Entrant entrant;
     double hot, fetch = 1, cold = 1;
@@ -27,7 +27,7 @@ Measured measured(double ratio) {
             .worth = utility(std::log(ratio))};
 }
 
-/// The result of a run-off. The scores are those of kThree.
+/// The result of a run-off. The scores are those of kByThree.
 SizeResult result(std::size_t size, const std::vector<Ratios>& all) {
     SizeResult result;
     result.size = size;
@@ -37,7 +37,7 @@ SizeResult result(std::size_t size, const std::vector<Ratios>& all) {
         finalist.workloads = {{Workload::hot, measured(one.hot)},
                               {Workload::fetch, measured(one.fetch)},
                               {Workload::cold, measured(one.cold)}};
-        for (const auto& [workload, weight] : kThree) {
+        for (const auto& [workload, weight] : kByThree) {
             finalist.score += weight * finalist.workloads.at(workload).worth;
         }
         result.finalists.push_back(finalist);
@@ -86,17 +86,17 @@ TEST(ChooseContestants, takes_the_plain_copy_and_the_best_by_size_objective_and_
         std::size_t most;
         Entrants chosen;
     } cases[] = {
-        {"the plain copy first", plain_wins_nowhere, {kHot}, 9, 2, {9, 3}},
-        {"or alone", plain_wins_nowhere, {kHot}, 9, 1, {9}},
-        {"unless it copies wrongly", plain_wins_nowhere, {kHot}, kLibc, 1, {3}},
-        {"the best of each size", one_each, {kHot}, kLibc, 3, {4, 5, 6}},
-        {"then the second best", one_each, {kHot}, kLibc, 4, {1, 4, 5, 6}},
-        {"then all", one_each, {kHot}, kLibc, 9, {1, 2, 4, 5, 6}},
-        {"about the best at many sizes first", about_the_best, {kHot}, kLibc, 1, {7}},
-        {"then the best at one", about_the_best, {kHot}, kLibc, 2, {6, 7}},
-        {"the best by one objective", hot_or_cold, {kHot}, kLibc, 1, {1}},
-        {"or by each", hot_or_cold, {kHot, {{Workload::cold, 1}}}, kLibc, 2, {1, 2}},
-        {"what a probe could tell apart", localities, {kThree}, kLibc, 4, {1, 2, 3, 4}},
+        {"the plain copy first", plain_wins_nowhere, {kByHot}, 9, 2, {9, 3}},
+        {"or alone", plain_wins_nowhere, {kByHot}, 9, 1, {9}},
+        {"unless it copies wrongly", plain_wins_nowhere, {kByHot}, kLibc, 1, {3}},
+        {"the best of each size", one_each, {kByHot}, kLibc, 3, {4, 5, 6}},
+        {"then the second best", one_each, {kByHot}, kLibc, 4, {1, 4, 5, 6}},
+        {"then all", one_each, {kByHot}, kLibc, 9, {1, 2, 4, 5, 6}},
+        {"about the best at many sizes first", about_the_best, {kByHot}, kLibc, 1, {7}},
+        {"then the best at one", about_the_best, {kByHot}, kLibc, 2, {6, 7}},
+        {"the best by one objective", hot_or_cold, {kByHot}, kLibc, 1, {1}},
+        {"or by each", hot_or_cold, {kByHot, {{Workload::cold, 1}}}, kLibc, 2, {1, 2}},
+        {"what a probe could tell apart", localities, {kByThree}, kLibc, 4, {1, 2, 3, 4}},
     };
     for (const auto& one : cases) {
         EXPECT_EQ(contestants(one.found, one.objectives, one.plain, one.most), one.chosen)
@@ -109,11 +109,11 @@ TEST(ChooseContestants, keeps_to_the_bound_in_whatever_order_sizes_come) {
     for (int i = 0; i < 12; ++i) {
         sizes.push_back(found(std::size_t{128} << i, {{20 - i, 1.5}, {40 - i, 1.3}, {i, 1.1}}));
     }
-    const Entrants chosen = contestants(sizes, {kHot}, 50, 8);
+    const Entrants chosen = contestants(sizes, {kByHot}, 50, 8);
     EXPECT_EQ(chosen.size(), 8u);
     EXPECT_TRUE(std::is_sorted(chosen.begin() + 1, chosen.end()));
     std::reverse(sizes.begin(), sizes.end());
-    EXPECT_EQ(contestants(sizes, {kHot}, 50, 8), chosen);
+    EXPECT_EQ(contestants(sizes, {kByHot}, 50, 8), chosen);
 }
 
 TEST(ChooseContestants,
@@ -125,7 +125,7 @@ TEST(ChooseContestants,
         EXPECT_EQ(standard.has(one), one != 2 && one != 3) << one.index();
     }
     const std::vector<Found> one = {found(4096, {{5, 1.5}})};
-    const Entrants chosen = choose_contestants(one, {kHot}, kFits, space, standard, kLibc, 6);
+    const Entrants chosen = choose_contestants(one, {kByHot}, kFits, space, standard, kLibc, 6);
     EXPECT_EQ(chosen, (Entrants{0, 1, 5}));
     EXPECT_EQ(prices_of(chosen, standard, space), (std::vector<double>{0, 0.03, 0.08}));
     EXPECT_EQ(handicaps_of(chosen, standard, space), (std::vector<double>{0, 0.01, 0.02}));
@@ -138,18 +138,18 @@ TEST(ChooseContestants, take_what_one_instruction_does_although_it_wins_nowhere)
     const std::vector<Found> one = {found(4096, {{2, 1.5}})};
     for (const bool right : {true, false}) {
         const StandardPipelines standard(space, [&](Entrant e) { return e != 1 || right; });
-        EXPECT_EQ(choose_contestants(one, {kHot}, kFits, space, standard, kLibc, 3),
+        EXPECT_EQ(choose_contestants(one, {kByHot}, kFits, space, standard, kLibc, 3),
                   (right ? Entrants{1, 2} : Entrants{2}));
     }
 }
 
 TEST(ScoresOf, are_by_contestant_what_the_run_off_says_and_alike_where_noise_hid_everything) {
     SizeResult one = result(4096, {{5, 1.5, 1.2, 0.8}, {3, 1.1, 1.1, 1.1}});
-    const SizeScores scores = scores_of(one, kThree, {3, 4, 5});
+    const SizeScores scores = scores_of(one, kByThree, {3, 4, 5});
     EXPECT_EQ(scores.plain, (std::vector{one.finalists[1].score, kNever, one.finalists[0].score}));
     for (const auto& sensed : scores.sensed) EXPECT_TRUE(sensed.empty()) << "no copy can sense";
     one.undecided = true;
-    const SizeScores hidden = scores_of(one, kThree, {3, 5}, ProbeNs{1e3, 1e3, 1e3});
+    const SizeScores hidden = scores_of(one, kByThree, {3, 5}, ProbeNs{1e3, 1e3, 1e3});
     const std::vector<double> alike = {0, 0};
     EXPECT_EQ(hidden.plain, alike);
     for (const auto& sensed : hidden.sensed) EXPECT_EQ(sensed, alike);
@@ -161,7 +161,7 @@ TEST(ScoresOf, behind_a_probe_are_uncached_where_both_sides_outgrow_the_caches_b
         EXPECT_EQ(locality_of(one, true), facts.fresh ? Locality::fetched : Locality::uncached);
     }
     const SizeResult one = result(1 << 25, {{0, 1.5, 1.0, 0.8}, {1, 1.1, 0.9, 1.3}});
-    const SizeScores scores = scores_of(one, kThree, {0, 1}, ProbeNs{}, true);
+    const SizeScores scores = scores_of(one, kByThree, {0, 1}, ProbeNs{}, true);
     const auto& uncached = scores.sensed[static_cast<std::size_t>(Locality::uncached)];
     for (std::size_t i = 0; i < 2; ++i) {
         EXPECT_EQ(scores.sensed[0][i], 0);
@@ -194,8 +194,8 @@ TEST(ScoresOf, behind_a_probe_that_heeds_readers_are_those_of_fetched_where_copi
 
 TEST(ScoresOf, behind_a_probe_are_those_of_each_locality_less_what_it_takes) {
     const SizeResult one = result(4096, {{0, 1.5, 1.0, 0.8}, {1, 1.1, 0.9, 1.3}});
-    const SizeScores free = scores_of(one, kThree, {0, 1}, ProbeNs{}),
-                     dear = scores_of(one, kThree, {0, 1}, ProbeNs{10, 0, 20, 30});
+    const SizeScores free = scores_of(one, kByThree, {0, 1}, ProbeNs{}),
+                     dear = scores_of(one, kByThree, {0, 1}, ProbeNs{10, 0, 20, 30});
     EXPECT_EQ(dear.plain, free.plain);
     const std::tuple<Locality, double, double, double> rows[] = {
         {Locality::cached, 0.5, 1.5, 10},

@@ -80,9 +80,11 @@ inline TuningRequest made_up_request() {
 }
 
 /// Runs it and writes its log to `path`. `noise`: which thousandths. `examines`: the routine, of
-/// which nothing is compiled, takes what the truth says of "routine 1".
-inline void run_made_up_search(const std::filesystem::path& path, const TuningRequest& request,
-                               const Truth& truth, std::uint64_t noise = 1, bool examines = false) {
+/// which nothing is compiled, takes what the truth says of "routine 1". Returns what was found of
+/// the copies.
+inline Findings run_made_up_search(const std::filesystem::path& path, const TuningRequest& request,
+                                   const Truth& truth, std::uint64_t noise = 1,
+                                   bool examines = false) {
     const Machine machine = made_up_machine();
     const Plan plan(request, machine);
     const HasFeature features = granted_features(machine.cpu, plan.options.without);
@@ -112,6 +114,7 @@ inline void run_made_up_search(const std::filesystem::path& path, const TuningRe
         run_steps(run, one.findings, examines);
     }
     log.writer.finish({"2026-11-21T10:01:00Z", 60, {{Step::screening, 50}}, 0});
+    return searches.front().findings;
 }
 
 /// Libc's times by which a copy of that name takes longer; 0: see made_up_truth.

@@ -56,7 +56,7 @@ Request parse(std::string_view text) {
 }
 
 /// Loads one byte of each page. `position` is the present page's offset.
-void touch_pages(const volatile char* data, std::size_t bytes, volatile std::size_t& position) {
+void read_pages(const volatile char* data, std::size_t bytes, volatile std::size_t& position) {
     for (std::size_t at = 0; at < bytes; at += page_size()) {
         position = at;
         (void)data[at];
@@ -72,7 +72,7 @@ std::optional<std::size_t> find_unreadable_page(const char* data, std::size_t by
         // The child exits by itself, so that it dumps no core, even where the parent handles these
         // signals.
         for (const int fault : {SIGBUS, SIGSEGV}) std::signal(fault, [](int) { _exit(kFailed); });
-        touch_pages(data, bytes, position);
+        read_pages(data, bytes, position);
     });
     if (child.wait() == 0) return std::nullopt;
     return position;
@@ -136,7 +136,7 @@ SourceMap::SourceMap(std::string_view text, std::size_t largest_size) {
     }
     // The pages are touched once more here, as this process has page tables of its own.
     volatile std::size_t position;
-    touch_pages(data(), bytes_, position);
+    read_pages(data(), bytes_, position);
 }
 
 } // namespace asterope
