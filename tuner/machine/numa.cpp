@@ -45,7 +45,11 @@ int set_memory_policy(int mode, const std::vector<int>& nodes) {
 }
 
 void interleave_memory(const NumaNodes& nodes, const SetMemoryPolicy& set) {
-    const int refused = nodes.all.empty() ? ENOSYS : set(kInterleave, nodes.all);
+    if (nodes.all.empty()) {
+        throw Failure("--interleave: no NUMA node can be read below /sys/devices/system/node: "
+                      "mount /sys, or leave it out");
+    }
+    const int refused = set(kInterleave, nodes.all);
     if (refused == 0) return;
     throw Failure(std::string("--interleave: the kernel puts no memory on NUMA nodes in turn (") +
                   std::strerror(refused) + "): leave it out");

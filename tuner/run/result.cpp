@@ -73,8 +73,11 @@ void require_no_loss(const Searches& searches, const std::string& unexamined) {
     std::size_t losses = 0, cells = 0;
     for (const OperationSearch& one : searches) {
         if (!one.findings.exam) {
+            const std::string why = one.findings.left_out.steps.count(Step::exam)
+                                        ? "the time was up; more of it, or --resume, goes on"
+                                        : unexamined;
             throw Failure("--strict: the compiled " + name_of(one.plan.operation) +
-                          " was not examined" + (unexamined.empty() ? "" : ": " + unexamined));
+                          " was not examined" + (why.empty() ? "" : ": " + why));
         }
         losses += one.findings.exam->losses.size();
         cells += one.findings.exam->cells;

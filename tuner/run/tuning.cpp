@@ -95,6 +95,7 @@ class TuningRun {
     void keep(RunLog& log) {
         timings_.keep(log);
         facts_.started = log.header.started;
+        facts_.warnings = log.header.warnings;
         for (OperationSearch& one : searches_) one.plan.options = log.header.options;
         facts_.resumed = log.resumed;
     }

@@ -314,6 +314,19 @@ TEST_F(RowsOf, a_routine_stay_where_only_the_small_copy_that_the_exam_exchanges_
     EXPECT_EQ(rows_of(after.of(ChoiceKind::pipelines)), rows_of(before.of(ChoiceKind::pipelines)));
 }
 
+TEST_F(RowsOf, a_routine_for_neighbouring_sizes_are_timed_at_none_of_these_twice_in_a_step) {
+    request_.options.of(Operation::copy).sizes = {128, 129, 130, 1024};
+    run(unrelated);
+    std::ifstream log(folder / "log");
+    std::set<std::string> calibrated;
+    for (std::string line; std::getline(log, line);) {
+        if (line.find("\"step\"") != line.npos) calibrated.clear();
+        const std::size_t calls = line.find(",\"calls\"");
+        if (calls == line.npos) continue;
+        EXPECT_TRUE(calibrated.insert(line.substr(0, calls)).second) << line;
+    }
+}
+
 TEST_F(RowsOf, a_routine_are_not_complete_where_the_budget_ended_in_a_bound_or_in_a_later_exam) {
     auto& sizes = request_.options.of(Operation::copy).sizes;
     sizes.insert(sizes.begin(), {128, 256});
