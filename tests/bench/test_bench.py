@@ -6,6 +6,7 @@ from __future__ import annotations
 import itertools
 import json
 import os
+import resource
 import shutil
 import subprocess
 from collections.abc import Callable
@@ -348,6 +349,14 @@ def test_a_bad_library_is_refused_in_one_line(bench, tmp_path):
         message = only_error(bench("--routine", tmp_path / name, *FEW), 2)
         assert str(tmp_path / name) in message
         assert ("is not a regular file" in message) == (name == "pipe")
+
+
+def test_a_small_stack_is_no_fault_of_the_routine(bench, shipped):
+    def limit() -> None:
+        resource.setrlimit(resource.RLIMIT_STACK, (512 << 10, 512 << 10))
+
+    done = bench("--routine", shipped, *FEW, preexec_fn=limit)
+    assert "the stack may take 512 KiB, and timing needs more" in only_error(done, 1)
 
 
 @pytest.mark.parametrize("option", ["--routine", "--profile", "--recording"])

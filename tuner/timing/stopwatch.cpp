@@ -2,8 +2,11 @@
 #include "timing/stopwatch.hpp"
 
 #include <algorithm>
+#include <string>
+#include <sys/resource.h>
 #include <vector>
 
+#include "base/error.hpp"
 #include "machine/cpu.hpp"
 #include "timing/workloads/workload_timer.hpp"
 
@@ -20,11 +23,23 @@ const WorkloadTimer& timer_of(Workload workload) {
     return *kTimers[static_cast<std::size_t>(workload)];
 }
 
-/// Takes a sample deeper in the stack, for each of 16 workloads at another depth. (`ulimit -s` may
-/// be 2 MiB.) Routines remember what call sites do, by return address and by stack in steps of
-/// 64 KiB. All workloads call from few places in this code; a program mostly has one of them.
+constexpr std::size_t kStep = std::size_t{64} << 10, kDepths = 16;
+
+/// Throws Failure where the stack may not grow as far: it would end as a fault of the routine's.
+bool require_stack() {
+    constexpr rlim_t kNeeded = kStep * kDepths + (256 << 10);
+    rlimit stack{};
+    if (getrlimit(RLIMIT_STACK, &stack) != 0 || stack.rlim_cur >= kNeeded) return true;
+    throw Failure("the stack may take " + std::to_string(stack.rlim_cur >> 10) +
+                  " KiB, and timing needs more: ulimit -s 2048");
+}
+
+/// Takes a sample deeper in the stack, for each of 16 workloads at another depth. Routines remember
+/// what call sites do, by return address and by stack in steps of 64 KiB. All workloads call from
+/// few places in this code; a program mostly has one of them.
 [[gnu::noinline]] double take_sample(Buffers& buffers, Workload workload, const SampleTask& task) {
-    const std::size_t bytes = (static_cast<std::size_t>(workload) % 16 + 1) << 16;
+    static const bool fits = require_stack();
+    const std::size_t bytes = fits * (static_cast<std::size_t>(workload) % kDepths + 1) * kStep;
     volatile char* const own = static_cast<volatile char*>(__builtin_alloca(bytes));
     own[0] = 0; // or the compiler would leave it out
     const double seconds = timer_of(workload).time(buffers, facts_of(workload), task);
