@@ -40,6 +40,17 @@ def test_it_hands_on_the_exit_code_and_the_error(build_dir, tmp_path, words, pro
     assert "absent.json" in only_error_of(program, done, 2)
 
 
+def test_modules_in_the_working_folder_take_no_part(build_dir, tmp_path):
+    (tmp_path / "json.py").write_text("raise SystemExit(7)\n")
+    done = subprocess.run(
+        [build_dir / "asterope-generate", "absent.json"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+    )
+    assert "absent.json" in only_error_of("asterope-generate", done, 2)
+
+
 def test_a_program_that_is_nowhere_gets_one_line(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr(commands.importlib.metadata, "files", lambda name: None)

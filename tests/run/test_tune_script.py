@@ -57,6 +57,7 @@ MISSPELT = {
     "no map": (["--places", "other.json"], "other.json: is no map that asterope-prove"),
     "no place to share": (["--share", "/dev/null/x"], "/dev/null is no folder"),
     "no such profile": (["check", "none.json"], "check none.json: there is no such file"),
+    "none of the name": (["check", "--name", "no"], "programs/no/profile.json: tune it first"),
     "no time": (["--time-budget", "3q"], "--time-budget 3q: write it as in --time-budget 10m"),
     "no size": (["--sizes", "12x"], "--sizes 12x: write it as in --sizes 128,8K,32M"),
     "no seed": (["--seed=x"], "--seed x: write it as in"),
@@ -178,6 +179,12 @@ def test_a_shared_search_leaves_no_log_that_stops_the_next_one(checkout: Checkou
             log = own.name if given else trials.name
             assert packed.getnames() == ["profile.json", log, "bench.json"]
     assert own.exists() and not trials.exists()
+    tool = checkout.root / "build" / "asterope-tune"
+    whole = tool.read_text()
+    tool.write_text(whole.replace("'{}\\n' >\"$profile\"", '\'{"complete":false}\' >"$profile"'))
+    assert checkout.run("--share", "x", "--retune").returncode == 0 and trials.exists()
+    tool.write_text(whole)
+    trials.unlink()
     trials.write_text("{}\n")
     assert checkout.run("--share", "x").returncode == 2 and trials.exists()
     assert checkout.run("--share", "x", "--resume").returncode == 0 and not trials.exists()

@@ -33,6 +33,14 @@ TEST(Fleet, calls_are_small_and_bytes_in_the_others) {
 }
 
 // Files are rounded: the last value must not get what is missing, nor lose what is too much.
+TEST(Distribution, is_cut_however_seldom_what_is_left_is) {
+    const Distribution cut =
+        Distribution({{8, 1}, {16, 1}, {24, 0}, {4096, 1e12}}).up_to(64).value();
+    EXPECT_EQ(cut.pairs(), (Distribution::Pairs{{8, 1}, {16, 1}}));
+    EXPECT_NEAR(share(cut, 8), 0.5, 0.05);
+    EXPECT_FALSE(Distribution({{0, 0}, {4096, 1}}).up_to(64));
+}
+
 TEST(Distribution, draws_each_value_by_its_share_of_the_sum_and_none_of_probability_0) {
     const Distribution distribution(
         {{1, 0}, {3, 0.49}, {5, 0}, {100, 0.1225}, {7, 0.3675}, {9, 0}});

@@ -60,6 +60,15 @@ Distribution all_alike(std::size_t least, std::size_t most) {
     return Distribution(std::move(pairs));
 }
 
+std::optional<Distribution> Distribution::up_to(std::size_t most) const {
+    Pairs pairs;
+    for (const auto& one : pairs_) {
+        if (one.first <= most && one.second > 0) pairs.push_back(one);
+    }
+    if (pairs.empty()) return std::nullopt;
+    return Distribution(std::move(pairs));
+}
+
 CallStatistics fleet_statistics(Operation operation) {
     return parse_statistics(operation == Operation::set ? kMemsetFleetCsv : kFleetCsv, "fleet");
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shlex
 import signal
@@ -194,7 +195,9 @@ class Course:
             code = share.main([request.packed, request.profile, request.trials, *map(str, results)])
             if code:
                 raise SystemExit(code)
-        if not request.values.get("--log"):  # the next search refuses to start beside a log
+        # The next search refuses to start beside a log. One that was cut short needs its own.
+        whole = json.loads(self._profile.read_text(encoding="utf-8")).get("complete", True)
+        if whole and not request.values.get("--log"):
             Path(request.trials).unlink(missing_ok=True)
 
     def _setup(self, *words: str) -> None:

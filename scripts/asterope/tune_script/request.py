@@ -266,6 +266,8 @@ def _complete(request: Request) -> None:
     # user's and the system's places, and `diagnose` does without.
     if request.command in _OF_PROFILE and not request.operands and is_there:
         request.given.append(request.profile)
+    elif request.command in _OF_PROFILE and not request.operands and request.has("--name"):
+        raise BadInput(f"there is no profile {one_line(request.profile)}: tune it first")
     if request.searches and request.generates and is_there and not os.path.isfile(request.profile):
         raise BadInput(
             f"-o {one_line(request.profile)}: is no regular file, from which a routine could be "

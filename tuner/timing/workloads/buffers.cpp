@@ -1,7 +1,6 @@
 // Slots scatter over the arena, and walks step through it. Other memory is taken at its first use.
 #include "timing/workloads/buffers.hpp"
 
-#include <algorithm>
 #include <numeric>
 
 #include "base/contains.hpp"
@@ -22,11 +21,7 @@ std::size_t walk_bytes_of(std::size_t cold_bytes) {
 
 /// Throws BadInput where calls count and no size can be drawn.
 void refuse_undrawable(const SmallCalls& small) {
-    const auto drawable = [&](const auto& pair) {
-        return pair.first <= small.largest && pair.second > 0;
-    };
-    if (small.weighting == Weighting::calls &&
-        std::ranges::none_of(small.statistics.sizes.pairs(), drawable)) {
+    if (small.weighting == Weighting::calls && !small.statistics.sizes.up_to(small.largest)) {
         throw BadInput("distribution " + small.statistics.name + " has no size of up to " +
                        std::to_string(small.largest) + " bytes");
     }

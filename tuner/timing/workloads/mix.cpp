@@ -18,14 +18,10 @@ constexpr int kMemoryLevel = 4;
 constexpr int kSpreadPlace = kMemoryLevel + 1; ///< among Buffers::sequences; mixes have their level
 constexpr std::size_t kLargestSpread = 63;
 
-/// `sizes`, each as often as its bytes are copied; empty where no size up to `largest` counts.
-std::optional<Distribution> by_bytes(const Distribution& sizes, std::size_t largest) {
-    Distribution::Pairs pairs;
-    for (const auto& [size, probability] : sizes.pairs()) {
-        const double weight = probability * static_cast<double>(size);
-        if (size <= largest && weight > 0) pairs.emplace_back(size, weight);
-    }
-    if (pairs.empty()) return std::nullopt;
+/// `sizes`, each as often as its bytes are copied.
+Distribution by_bytes(const Distribution& sizes) {
+    Distribution::Pairs pairs = sizes.pairs();
+    for (auto& [size, weight] : pairs) weight *= static_cast<double>(size);
     return Distribution(std::move(pairs));
 }
 
@@ -52,16 +48,16 @@ CallSequence draw(const SmallCalls& small, int level) {
     CallSequence sequence;
     sequence.source = small.arena->source();
     sequence.destination = small.arena->destination();
-    std::optional<Distribution> sizes = small.statistics.sizes;
     if (calls_count) {
         side =
             std::clamp(side, 2 * largest, std::min(area - largest, memory ? area : kMostOfACache));
     } else {
         side = std::min(side, memory ? area : std::min(area, kMostOfACache));
         largest = std::min(largest, side / 2);
-        sizes = by_bytes(*sizes, largest);
-        if (!sizes) return sequence;
     }
+    std::optional<Distribution> sizes = small.statistics.sizes.up_to(largest);
+    if (sizes && !calls_count) sizes = by_bytes(*sizes).up_to(largest); // 0 bytes do not count
+    if (!sizes) return sequence;
     std::mt19937_64 random = named_random(small.seed, "mix " + std::to_string(level));
     const auto place = [&] {
         const std::size_t alignment = small.statistics.alignments.draw(random);
@@ -70,8 +66,7 @@ CallSequence draw(const SmallCalls& small, int level) {
         return static_cast<std::uint32_t>(alignment * ((random() % multiples) | 1));
     };
     sequence.fill([&]() -> CallSequence::Call {
-        std::size_t size = sizes->draw(random);
-        while (size > largest) size = sizes->draw(random);
+        const std::size_t size = sizes->draw(random);
         const std::uint32_t source = place();
         return {static_cast<std::uint32_t>(size), source, place()};
     });

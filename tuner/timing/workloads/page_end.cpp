@@ -25,10 +25,10 @@ CallSequence draw(const PageEnds& ends, const SmallCalls& small, std::mt19937_64
     sequence.destination = ends.destination();
     sequence.warm = kUntimedEnds;
     sequence.timed = kEndCalls - kUntimedEnds;
+    const auto sizes = small.statistics.sizes.up_to(small.largest);
     const auto stretch = [&] { return random() % PageEnds::kStretches * ends.stride(); };
     sequence.fill([&]() -> CallSequence::Call {
-        std::size_t size = small.statistics.sizes.draw(random);
-        while (size > small.largest) size = small.statistics.sizes.draw(random);
+        const std::size_t size = sizes->draw(random);
         const std::size_t left = random() % kLine; // between the copy's end and the page's
         const std::size_t at_end = stretch() + ends.stretch_bytes() - left - size;
         const std::size_t inside = stretch() + random() % kInside;
