@@ -351,7 +351,7 @@ def test_a_programs_profile_is_kept_apart(checkout: Checkout, tmp_path: Path) ->
     assert checkout.run("check", "--name=ffmpeg").asked == [f"check {own}"]
     recording.write_text("{}")  # it names no program, for which nothing is kept here
     assert checkout.run("--system", "--recording", recording).searches == 0
-    assert checkout.run("check", "--name=other").returncode == 0
+    assert checkout.run("check", "--name=other").returncode == 2
     assert sorted(path.name for path in own.parents[1].iterdir()) == ["ffmpeg", "x-2"]
 
 
