@@ -228,6 +228,13 @@ def test_the_heat_map_has_what_was_timed_and_frames_the_winner(made: Made) -> No
     assert (frame.get_x(), frame.get_y()) == (4, 1)
 
 
+def test_workloads_under_which_not_all_copies_were_timed_count_for_none(made: Made) -> None:
+    log = read(made.log).log
+    before = scored_sizes(log, None)
+    log.weights["fresh"] = 0.5
+    assert scored_sizes(log, None) == before != []
+
+
 def test_the_profiles_winner_is_the_one_framed(made: Made) -> None:
     raw = good_profile()
     raw["choices"][3]["copies"]["taken"].update(ps=2, pd=8)

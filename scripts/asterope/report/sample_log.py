@@ -41,6 +41,13 @@ MAXIMUM_SIZE = 1 << 40
 Samples = dict[str, dict[str, list[float]]]
 
 
+def shared_weights(samples: Samples, weights: Mapping[str, float]) -> dict[str, float]:
+    """The weights of the workloads under which all candidates were timed, or all where none was.
+    Some workloads begin at large sizes; under others only those that come far are timed."""
+    shared = {w: v for w, v in weights.items() if all(own.get(w) for own in samples.values())}
+    return shared or dict(weights)
+
+
 def scores(samples: Samples, weights: Mapping[str, float]) -> dict[str, float]:
     """Weighted geometric means of the workloads' medians, by candidate. It leaves out candidates
     that were not timed under all workloads that count."""

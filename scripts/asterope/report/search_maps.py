@@ -17,7 +17,7 @@ from matplotlib.ticker import FuncFormatter
 from ..profile import Profile
 from ..render import human_size
 from . import style
-from .sample_log import SampleLog, leader, scores
+from .sample_log import SampleLog, leader, scores, shared_weights
 from .style import INK, Picture, Table
 
 # Slower than the winner by so many per cent: the darkest, and the end of the scale.
@@ -45,17 +45,18 @@ def scored_sizes(log: SampleLog, profile: Profile | None) -> list[SizeScores]:
     of_profile = {one.size: one.copy.name for one in profile.of("pipelines")} if profile else {}
     found = []
     for size, samples in log.sizes.items():
-        at_size = scores(samples, log.weights)
+        weights = shared_weights(samples, log.weights)
+        at_size = scores(samples, weights)
         kinds: dict[tuple[str, str], list[str]] = {}
         for name in at_size:
             kinds.setdefault(_kind(log.tuples[name]), []).append(name)
         leaders = {
             kind: best
             for kind, names in kinds.items()
-            if (best := leader(samples, log.weights, names)) is not None
+            if (best := leader(samples, weights, names)) is not None
         }
         chosen = of_profile.get(size) in at_size
-        winner = of_profile[size] if chosen else leader(samples, log.weights)
+        winner = of_profile[size] if chosen else leader(samples, weights)
         if winner is not None:
             leaders[_kind(log.tuples[winner])] = winner
             found.append(SizeScores(size, at_size, leaders, winner, chosen))
@@ -231,9 +232,9 @@ def families_picture(log: SampleLog, sizes: Sequence[SizeScores]) -> Picture | N
         "the best copy of each register and store type is. The winners are framed; the table below "
         "names them.",
         caption="Blue: faster than libc; red: slower; framed: the winner. Each figure, x libc, is "
-        "of one copy: the best among the most-timed ones of its kind. It is the geometric mean "
-        f"over {', '.join(log.weights)} of the medians of all its samples. Kinds that were dropped "
-        "early have few samples, and rough figures.",
+        "of one copy: the best among the most-timed ones of its kind. It is the geometric mean of "
+        "the medians of all its samples, over the workloads under which all copies were timed at "
+        "that size. Kinds that were dropped early have few samples, and rough figures.",
         figure=figure,
         table=Table(
             "The best of each kind: RT LT ST PT PS PD, x libc",
