@@ -199,6 +199,11 @@ def test_misalignments_are_drawn_by_label_and_results_of_memset_called_that(made
 def test_the_profile_alone_gives_ratios_and_throughput(made: Made) -> None:
     by_name = {chart.name: chart for chart in find_series(read(made.profile)).charts}
     assert list(by_name) == list(names("measured"))
+    raw = good_profile()
+    small = next(one for one in raw["choices"] if one["kind"] == "small")
+    assert min(by_name["cold"].ratios["asterope"]) > small["up_to"]
+    raw["choices"].remove(small)
+    by_name = {chart.name: chart for chart in find_series(read(made.put(raw))).charts}
     cold = by_name["cold"]
     # the copy that senses is what the routine takes there
     assert cold.ratios["asterope"][128].median == 1.31

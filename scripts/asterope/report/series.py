@@ -173,11 +173,14 @@ def _chart_of(bench: Mapping[str, Any], cells: Sequence[Cell]) -> Chart:
 
 def _of_profile(profile: Profile) -> list[Chart]:
     charts = []
+    small = profile.the("small")
+    # Small copies take these sizes, whatever pipeline has won there.
+    pipelines = [one for one in profile.of("pipelines") if not small or one.size > small.up_to]
     for workload in WORKLOADS:
         rates: dict[str, dict[int, float]] = {ROUTINE: {}, LIBC: {}}
         ratios: dict[int, Ratio] = {}
         floor: dict[int, Ratio] = {}
-        for one in profile.of("pipelines"):
+        for one in pipelines:
             ratio = ratio_of(one.timing(workload).get("ratio"))
             paired = one.rate(workload, "libc_ns")
             if rate := paired * ratio.median if paired and ratio else one.rate(workload):
