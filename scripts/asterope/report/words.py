@@ -234,11 +234,17 @@ def _proof_sentences(profile: Profile) -> Iterator[str]:
     proofs = [one["proof"] for one in evidence if "proof" in one]
     if proofs:
         sure = sum(proof["lead"]["low"] > 1 for proof in proofs)
-        tied = sum(bool(proof["ties"]) for proof in proofs)
+        behind = sum(proof["lead"]["high"] < 1 for proof in proofs)
+        tied = sum(bool(proof["ties"]) and proof["lead"]["high"] >= 1 for proof in proofs)
         yield (
             f"Of {len(proofs)} winners {sure} lead beyond doubt (95 %), {tied} have others that "
             "are as good within the noise: their order says little about the machine."
         )
+        if behind:
+            yield (
+                f"{behind} of these are slower than the next in line at their size alone: more "
+                "counted, such as other sizes, or copies that sense."
+            )
 
 
 def _log_sentences(log: SampleLog, profile: Profile | None) -> Iterator[str]:
