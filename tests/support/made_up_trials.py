@@ -168,7 +168,7 @@ def observed_of(
 
 EXPERIMENTS = 100
 by_experiments = pytest.mark.parametrize(
-    "experiments", [20, pytest.param(EXPERIMENTS, marks=pytest.mark.slow)]
+    "experiments", [40, pytest.param(EXPERIMENTS, marks=pytest.mark.slow)]
 )
 # Parts of libc's time.
 FACTORS = [1.0, pytest.param(1.01, marks=pytest.mark.slow), 1 / 1.8]
