@@ -74,7 +74,7 @@ void require_no_loss(const Searches& searches, const std::string& unexamined) {
     for (const OperationSearch& one : searches) {
         if (!one.findings.exam) {
             const std::string why = one.findings.left_out.steps.count(Step::exam)
-                                        ? "the time was up; more of it, or --resume, goes on"
+                                        ? "the time was up: the same command with --resume goes on"
                                         : unexamined;
             throw Failure("--strict: the compiled " + name_of(one.plan.operation) +
                           " was not examined" + (why.empty() ? "" : ": " + why));

@@ -70,9 +70,8 @@ bool begins_sample_log(std::string_view line);
 ///   in front of a copy. The last one is there if the probe looks at the destination, too.
 /// - {"hit": ["steal"]}: the disturbances of the round that ended there.
 /// - {"resumed": "2026-11-21T10:00:00Z"}: here a killed run was taken up again, on that date.
-/// - {"finished", "seconds", "phases", "resumed", "time_budget_seconds"}: the end, with the
-/// profile's
-///   facts about the run. The last one is there if the run had a budget.
+/// - {"finished", "seconds", "phases", "resumed", "time_budget_seconds"}: the end, with facts about
+///   the run as the profile has them. The last one is there if the run had a budget.
 ///
 /// Throws BadInput, in one line, for a missing header, for another version, and for the first line
 /// that is not as above. Such a line has a time that is not a positive number, say, or a step that

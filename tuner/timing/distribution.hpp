@@ -21,8 +21,8 @@ class Distribution {
     explicit Distribution(Pairs pairs);
     std::size_t draw(std::mt19937_64& random) const;
     const Pairs& pairs() const { return pairs_; }
-    /// Those up to `most`, or nothing where none of these is ever drawn. To draw until one is small
-    /// enough would take hours where one call in a million is.
+    /// Those up to `most`, or nothing where none of these is ever drawn. Drawing until a size is
+    /// small enough would take hours if one call in a million is.
     std::optional<Distribution> up_to(std::size_t most) const;
 
   private:

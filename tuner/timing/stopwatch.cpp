@@ -26,10 +26,10 @@ const WorkloadTimer& timer_of(Workload workload) {
 constexpr std::size_t kStep = std::size_t{64} << 10, kDepths = 16;
 
 /// Throws Failure where the stack may not grow as far: it would end as a fault of the routine's.
-bool require_stack() {
+void require_stack() {
     constexpr rlim_t kNeeded = kStep * kDepths + (256 << 10);
     rlimit stack{};
-    if (getrlimit(RLIMIT_STACK, &stack) != 0 || stack.rlim_cur >= kNeeded) return true;
+    if (getrlimit(RLIMIT_STACK, &stack) != 0 || stack.rlim_cur >= kNeeded) return;
     throw Failure("the stack may take " + std::to_string(stack.rlim_cur >> 10) +
                   " KiB, and timing needs more: ulimit -s 2048");
 }
@@ -38,8 +38,7 @@ bool require_stack() {
 /// what call sites do, by return address and by stack in steps of 64 KiB. All workloads call from
 /// few places in this code; a program mostly has one of them.
 [[gnu::noinline]] double take_sample(Buffers& buffers, Workload workload, const SampleTask& task) {
-    static const bool fits = require_stack();
-    const std::size_t bytes = fits * (static_cast<std::size_t>(workload) % kDepths + 1) * kStep;
+    const std::size_t bytes = (static_cast<std::size_t>(workload) % kDepths + 1) * kStep;
     volatile char* const own = static_cast<volatile char*>(__builtin_alloca(bytes));
     own[0] = 0; // or the compiler would leave it out
     const double seconds = timer_of(workload).time(buffers, facts_of(workload), task);
@@ -69,7 +68,9 @@ std::size_t fixed_calls(Workload workload) {
 
 Stopwatch::Stopwatch(const Arena& arena, std::size_t largest_size, std::size_t cache_bytes,
                      SmallCalls small, Operation operation)
-    : buffers_(arena, largest_size, cache_bytes, std::move(small)), operation_(operation) {}
+    : buffers_(arena, largest_size, cache_bytes, std::move(small)), operation_(operation) {
+    require_stack();
+}
 
 void Stopwatch::calibrate(std::size_t size, Workload workload, double target_seconds) {
     workload = calibrated_as(workload);

@@ -46,7 +46,7 @@ class Stopwatch {
     ///
     /// `cache_bytes`: the size of the last cache. It decides how long the cache takes to settle,
     /// and which buffers can be hot in it. `operation`: its libc function calibrates. Throws
-    /// BadInput where no call of `small` can be drawn.
+    /// BadInput where no call of `small` can be drawn, Failure where the stack is too small.
     explicit Stopwatch(const Arena& arena, std::size_t largest_size, std::size_t cache_bytes = 0,
                        SmallCalls small = {}, Operation operation = Operation::copy);
 

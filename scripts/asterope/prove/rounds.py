@@ -241,14 +241,14 @@ def judge(rounds: Rounds, names: Sequence[str], until: float) -> list[Finding]:
     printed = (figure for one_round in rounds.done for _, figure in one_round)
     # the error of the ratio of two figures, as a logarithm; 0 for clocks
     rounding = median(one.rounding if isinstance(one, Figure) else 0.0 for one in printed)
-    findings = []
+    floor, findings = rounds.floor(), []
     for name in names:
         figure = float(median(rounds.figures(name)))
         ratio = None if name == rounds.base else _interval(rounds, name, rounding)
         if ratio is None or name == again(rounds.base):
             findings.append(Finding(name, figure, ratio))
             continue
-        told = _verdict(len(rounds.done), ratio, *rounds.floor(), rounding, until)
+        told = _verdict(len(rounds.done), ratio, *floor, rounding, until)
         findings.append(Finding(name, figure, ratio, math.expm1(_distance(ratio)), *told))
     return findings
 
