@@ -144,6 +144,11 @@ def test_bad_files_get_one_line_and_overwrite_nothing(made: Made, content, expec
     assert not out.with_name("png").exists()
 
 
+def test_a_bench_without_results_is_not_called_a_search(made: Made, capsys) -> None:
+    assert run(made.put(_bench(results=[])), "-o", made.folder / "report.html") == 2
+    assert only_line(capsys).strip().endswith("nothing in there to show yet")
+
+
 ANOTHER_MACHINE = f"another machine (fingerprint {'f' * 16})"
 # Arguments, and what is said.
 REFUSED = {

@@ -11,6 +11,7 @@ import pytest
 from asterope.faults import BadInput
 from profile_samples import good_profile, plain_profile
 from report_samples import (
+    CANDIDATES,
     PEERS,
     SIZES,
     WINNER,
@@ -18,11 +19,13 @@ from report_samples import (
     Made,
     bench_results,
     is_dark_on_light,
+    log_header,
     log_lines,
     log_text,
     program_trial,
     read,
     run,
+    sample,
     small_bench,
     whole_runs,
 )
@@ -233,11 +236,26 @@ def test_the_heat_map_has_what_was_timed_and_frames_the_winner(made: Made) -> No
     assert (frame.get_x(), frame.get_y()) == (4, 1)
 
 
-def test_workloads_under_which_not_all_copies_were_timed_count_for_none(made: Made) -> None:
-    log = read(made.log).log
-    before = scored_sizes(log, None)
-    log.weights["fresh"] = 0.5
-    assert scored_sizes(log, None) == before != []
+def test_workloads_that_a_size_or_most_candidates_lack_hide_no_search(made: Made) -> None:
+    weights = {"hot": 0.2, "cold": 0.2, "produce": 0.3, "fresh_huge": 0.3}
+    options = {**log_header()["options"], "weights": weights}
+    second = "YMM T NT T0 4 10"
+    lines = log_lines(options=options)
+    for number in range(9):  # the run-off: two candidates, and the second leads
+        for name, ns in {"libc": 2, WINNER: 2, second: 1}.items():
+            lines.insert(-1, sample(65536, "produce", name, number, ns))
+    found = read(made.put(lines)).log
+    sizes = scored_sizes(found, None)
+    assert [(s.winner, s.workloads, len(s.scores)) for s in sizes] == [
+        (WINNER, ("hot", "cold"), len(CANDIDATES)),
+        (second, ("hot", "cold"), len(CANDIDATES)),
+    ]
+    assert "mean over hot, cold of " in families_picture(found, sizes).caption
+    for name in CANDIDATES:
+        lines[-1:-1] = [sample(65536, "produce", one, 9, 1.0) for one in ("libc", name)]
+    found = read(made.put(lines)).log
+    caption = families_picture(found, scored_sizes(found, None)).caption
+    assert "mean over hot, cold (1 KiB); hot, cold, produce (64 KiB) of " in caption
 
 
 def test_the_profiles_winner_is_the_one_framed(made: Made) -> None:

@@ -68,10 +68,8 @@ def _run(arguments: argparse.Namespace) -> int:
         raise Failure(f"the pictures need {missing}, {to_install('matplotlib')}") from None
     sections = page.make_sections(inputs)
     if not sections:
-        raise BadInput(
-            f"{', '.join(map(one_line, names))}: nothing in there to show yet: "
-            "a search must have timed its first size"
-        )
+        why = "" if inputs.log is None else ": a search must have timed its first size"
+        raise BadInput(f"{', '.join(map(one_line, names))}: nothing in there to show yet{why}")
     html = page.render_page(inputs, sections)  # all of it, before any file is touched
     pictures = [picture for section in sections for picture in section.pictures]
     folder = None if arguments.png is None else Path(arguments.png)

@@ -33,6 +33,10 @@ REFERENCE = "reference "  # begins the names of other copies that winners are co
 # Candidates in the run-off have at least this share of the most samples that any candidate has.
 RUN_OFF_SHARE = 0.7
 
+# A workload scores candidates if this share of those of the size were timed under it. The others
+# are timed in the run-off alone.
+SCREENING_SHARE = 0.9
+
 MAXIMUM_SIZE = 1 << 40
 
 
@@ -41,11 +45,14 @@ MAXIMUM_SIZE = 1 << 40
 Samples = dict[str, dict[str, list[float]]]
 
 
-def shared_weights(samples: Samples, weights: Mapping[str, float]) -> dict[str, float]:
-    """The weights of the workloads under which all candidates were timed, or all where none was.
-    Some workloads begin at large sizes; under others only those that come far are timed."""
-    shared = {w: v for w, v in weights.items() if all(own.get(w) for own in samples.values())}
-    return shared or dict(weights)
+def weights_at(
+    samples: Samples, weights: Mapping[str, float], share: float = 0
+) -> Mapping[str, float]:
+    """The weights of the workloads that were timed at that size: not all are at each. `share`: of
+    the candidates that the commonest workload has."""
+    timed = {w: sum(bool(own.get(w)) for own in samples.values()) for w in weights}
+    most = max(timed.values(), default=0)
+    return {w: v for w, v in weights.items() if timed[w] and timed[w] >= share * most}
 
 
 def scores(samples: Samples, weights: Mapping[str, float]) -> dict[str, float]:
@@ -67,7 +74,7 @@ def leader(
     `among`: some candidates; without it, all. None if all of them lack a workload that counts.
     """
     counts = {
-        name: min(len(samples[name].get(w, ())) for w in weights)
+        name: min((len(samples[name].get(w, ())) for w in weights), default=0)
         for name in (samples if among is None else among)
     }
     most = max(counts.values(), default=0)

@@ -6,7 +6,7 @@ import math
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from itertools import product
+from itertools import groupby, product
 from typing import Any
 
 from matplotlib.axes import Axes
@@ -17,7 +17,7 @@ from matplotlib.ticker import FuncFormatter
 from ..profile import Profile
 from ..render import human_size
 from . import style
-from .sample_log import SampleLog, leader, scores, shared_weights
+from .sample_log import SCREENING_SHARE, SampleLog, leader, scores, weights_at
 from .style import INK, Picture, Table
 
 # Slower than the winner by so many per cent: the darkest, and the end of the scale.
@@ -30,6 +30,7 @@ class SizeScores:
 
     size: int
     scores: Mapping[str, float]
+    workloads: tuple[str, ...]  # that the scores weigh
     leaders: Mapping[tuple[str, str], str]  # by register and store type, the best one's name
     winner: str
     chosen: bool  # by the profile; else it leads so far
@@ -45,7 +46,7 @@ def scored_sizes(log: SampleLog, profile: Profile | None) -> list[SizeScores]:
     of_profile = {one.size: one.copy.name for one in profile.of("pipelines")} if profile else {}
     found = []
     for size, samples in log.sizes.items():
-        weights = shared_weights(samples, log.weights)
+        weights = weights_at(samples, log.weights, SCREENING_SHARE)
         at_size = scores(samples, weights)
         kinds: dict[tuple[str, str], list[str]] = {}
         for name in at_size:
@@ -56,10 +57,11 @@ def scored_sizes(log: SampleLog, profile: Profile | None) -> list[SizeScores]:
             if (best := leader(samples, weights, names)) is not None
         }
         chosen = of_profile.get(size) in at_size
-        winner = of_profile[size] if chosen else leader(samples, weights)
+        of_log = leader(samples, weights_at(samples, log.weights)) or leader(samples, weights)
+        winner = of_profile[size] if chosen else of_log
         if winner is not None:
             leaders[_kind(log.tuples[winner])] = winner
-            found.append(SizeScores(size, at_size, leaders, winner, chosen))
+            found.append(SizeScores(size, at_size, tuple(weights), leaders, winner, chosen))
     return found
 
 
@@ -232,9 +234,10 @@ def families_picture(log: SampleLog, sizes: Sequence[SizeScores]) -> Picture | N
         "the best copy of each register and store type is. The winners are framed; the table below "
         "names them.",
         caption="Blue: faster than libc; red: slower; framed: the winner. Each figure, x libc, is "
-        "of one copy: the best among the most-timed ones of its kind. It is the geometric mean of "
-        "the medians of all its samples, over the workloads under which all copies were timed at "
-        "that size. Kinds that were dropped early have few samples, and rough figures.",
+        "of one copy: the best among the most-timed ones of its kind. It is the geometric mean "
+        f"over {_workload_words(sizes)} of the medians of all its samples. The winner was chosen "
+        "under all workloads that count. Kinds that were dropped early have few samples, and rough "
+        "figures.",
         figure=figure,
         table=Table(
             "The best of each kind: RT LT ST PT PS PD, x libc",
@@ -242,6 +245,16 @@ def families_picture(log: SampleLog, sizes: Sequence[SizeScores]) -> Picture | N
             [[human_size(s.size), *(cell(s, kind) for kind in kinds)] for s in sizes],
         ),
     )
+
+
+def _workload_words(sizes: Sequence[SizeScores]) -> str:
+    """The workloads that scores weigh; with the sizes, if these differ."""
+    groups = [(names, [*own]) for names, own in groupby(sizes, lambda s: s.workloads)]
+    told = [", ".join(names) for names, _ in groups]
+    if len(groups) > 1:
+        ends = [(human_size(own[0].size), human_size(own[-1].size)) for _, own in groups]
+        told = [f"{one} ({' to '.join(dict.fromkeys(end))})" for one, end in zip(told, ends)]
+    return "; ".join(told)
 
 
 def _draw_families(
