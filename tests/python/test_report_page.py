@@ -209,10 +209,12 @@ def test_the_profile_alone_gives_ratios_and_throughput(made: Made) -> None:
     by_name = {chart.name: chart for chart in find_series(read(made.put(raw))).charts}
     cold = by_name["cold"]
     # the copy that senses is what the routine takes there
-    assert cold.ratios["asterope"][128].median == 1.31
-    assert cold.rates["glibc"][128] == pytest.approx(128 / 1063)
-    assert cold.rates["asterope"][128] == pytest.approx(1.31 * 128 / 1063)
-    assert cold.floor[128].low == 1.29
+    assert cold.ratios["asterope"][512].median == 1.31
+    assert cold.rates["glibc"][512] == pytest.approx(512 / 1063)
+    assert cold.rates["asterope"][512] == pytest.approx(1.31 * 512 / 1063)
+    assert cold.floor[512].low == 1.29
+    for by_size in (cold.rates["glibc"], cold.rates["asterope"], cold.ratios["asterope"]):
+        assert min(by_size) == 512, "the small copy does all up to 256 bytes"
 
 
 def test_the_heat_map_has_what_was_timed_and_frames_the_winner(made: Made) -> None:
@@ -307,7 +309,8 @@ def test_the_strips_cover_all_sizes_of_the_profile(made: Made) -> None:
     first = sorted((p.get_x(), p.get_x() + p.get_width()) for p in axes.patches if p.get_y() < 0)
     assert first[0][0] == 1 and first[-1][1] == 1 << 20
     assert all(a[1] == b[0] for a, b in zip(first, first[1:])), "neither gap nor overlap"
-    assert [row[0].startswith("memset ") for row in picture.table.rows] == [False] * 6 + [True] * 2
+    assert [row[0].startswith("memset ") for row in picture.table.rows] == [False] * 4 + [True] * 2
+    assert picture.table.rows[0][0] == "512 B", "the small copy does all up to 256 bytes"
 
 
 class _Page(html.parser.HTMLParser):

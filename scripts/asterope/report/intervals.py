@@ -175,7 +175,9 @@ def _sensing_words(copy: SensingCopy) -> str:
 def _table(profile: Profile) -> Table:
     rows = []
     for choice in profile.choices:
-        if choice.kind != "pipelines" or choice.intent:
+        small = profile.the("small", choice.operation)
+        of_small = small is not None and choice.up_to <= small.up_to
+        if choice.kind != "pipelines" or choice.intent or of_small:
             continue
         ratio, rate, proof = map(choice.evidence.get, ("ratio", "gb_per_s", "proof"))
         function = "" if choice.operation == MEMCPY else f"{choice.operation} "

@@ -172,6 +172,9 @@ def _chart_of(bench: Mapping[str, Any], cells: Sequence[Cell]) -> Chart:
 
 
 def _of_profile(profile: Profile) -> list[Chart]:
+    """Without the sizes that the small copies do: there the pipelines were only timed."""
+    small = profile.the("small")
+    chosen = [one for one in profile.of("pipelines") if not small or one.size > small.up_to]
     charts = []
     small = profile.the("small")
     # Small copies take these sizes, whatever pipeline has won there.
@@ -180,7 +183,7 @@ def _of_profile(profile: Profile) -> list[Chart]:
         rates: dict[str, dict[int, float]] = {ROUTINE: {}, LIBC: {}}
         ratios: dict[int, Ratio] = {}
         floor: dict[int, Ratio] = {}
-        for one in pipelines:
+        for one in chosen:
             ratio = ratio_of(one.timing(workload).get("ratio"))
             paired = one.rate(workload, "libc_ns")
             if rate := paired * ratio.median if paired and ratio else one.rate(workload):
