@@ -204,6 +204,17 @@ def test_noise_memory_modules_and_another_run_are_told_in_words(made: Made) -> N
         assert dict(machine_facts({"memory": memory})).get("Memory modules") == words
 
 
+def test_winners_that_another_copy_beats_are_not_called_as_good(made: Made) -> None:
+    raw = good_profile()
+    proof = raw["choices"][2]["evidence"]["proof"]
+    raw["choices"][2]["evidence"]["proof"] = {**proof, "lead": dict.fromkeys(proof["lead"], 0.8)}
+    said = "4 winners 0 lead beyond doubt (95 %), {} have others that are as good"
+    for path, tied in ((made.profile, 4), (made.put(raw), 3)):
+        assert said.format(tied) in facts(path)
+        beaten = "Slower than the runner-up: 1; another rule took them." in facts(path)
+        assert beaten == (tied == 3)
+
+
 def test_what_noise_may_have_decided_comes_first_and_is_warned_of(made: Made, capsys) -> None:
     reason, bench = "7 % of the rounds stayed disturbed", small_bench()
     bench["noise"].update(rounds=1200, repeated=200, kept=70, provisional=True, reason=reason)

@@ -196,7 +196,7 @@ def _table(profile: Profile) -> Table:
     return Table(
         "The intervals: the winner (RT LT ST PT PS PD; of memset RT ST), the copy that senses, and "
         "the most gigabytes a second under any workload. The lead is the runner-up's time over the "
-        "winner's. Ties are others that are as good within the noise",
+        "winner's. Ties are others that are as good within the noise, or better",
         [
             *("up to", "winner", "senses: probe > ticks: uncached", "x libc", "GB/s"),
             *("lead", "ties", "samples"),

@@ -234,11 +234,12 @@ def _proof_sentences(profile: Profile) -> Iterator[str]:
     proofs = [one["proof"] for one in evidence if "proof" in one]
     if proofs:
         sure = sum(proof["lead"]["low"] > 1 for proof in proofs)
-        behind = sum(proof["lead"]["high"] < 1 for proof in proofs)
+        beaten = sum(proof["lead"]["high"] < 1 for proof in proofs)
         tied = sum(bool(proof["ties"]) and proof["lead"]["high"] >= 1 for proof in proofs)
         yield (
             f"Of {len(proofs)} winners {sure} lead beyond doubt (95 %), {tied} have others that "
             "are as good within the noise: their order says little about the machine."
+            + (f" Slower than the runner-up: {beaten}; another rule took them." if beaten else "")
         )
         if behind:
             yield (
