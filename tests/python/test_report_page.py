@@ -37,7 +37,7 @@ from asterope.report.copies import ratio_picture, throughput_picture
 from asterope.report.intervals import intervals_picture
 from asterope.report.modes import Sample, modes_pictures
 from asterope.report.page import make_sections
-from asterope.report.program import trial_pictures
+from asterope.report.program import proof_pictures, trial_pictures
 from asterope.report.search_maps import families_picture, plane_of, planes_picture, scored_sizes
 from asterope.report.series import find_series
 from asterope.report.style import Picture
@@ -413,6 +413,14 @@ def test_whole_runs_are_drawn_with_their_intervals_and_verdicts(made: Made) -> N
     assert sum(bar.get_height() for bar in modes.figure.axes[0].patches) == 24
     labels = [label.get_text() for label in picture.figure.axes[0].get_yticklabels()]
     assert labels == ["libc again", "ours", "theirs"]
+    (legend,) = picture.figure.legends
+    assert [text.get_text() for text in legend.get_texts()] == ["faster", "slower", "neither"]
+    assert picture.table.rows[1][1].endswith(" s")
+    assert modes.figure.axes[0].get_xlabel() == "seconds of a run"
+    raw["metric"].update(kind="pattern", pattern="requests (.*)")
+    picture, modes = proof_pictures(raw)
+    assert not picture.table.rows[1][1].endswith(" s")
+    assert modes.figure.axes[0].get_xlabel() == "figure of a run"
     raw["copies"][2]["verdict"] = "the same"
     assert "no copy differs from libc beyond the noise" in findings(read(made.put(raw)))[0]
 

@@ -13,6 +13,7 @@ from matplotlib.lines import Line2D
 from ..faults import one_line
 from ..figures import place_text
 from ..modes import histogram, two_modes
+from ..prove.rounds import PATTERN
 from ..prove.trial.statistics import Estimate
 from ..prove.trial.trial_words import MOST_PLACES, faster
 from ..render import human_size
@@ -68,7 +69,7 @@ def trial_pictures(trial: Json) -> list[Picture]:
     if not places:
         return []
     names, gains = [*map(_place, places)], [*map(_brings, places)]
-    axes = _new_axes("The gain of each place", [*map(_in_two_lines, names)], 0)
+    axes = _new_axes("The gain of each place", [*map(_in_two_lines, names)], 0, "cannot be told")
     for y, one in enumerate(gains):
         if one is None:
             continue
@@ -76,11 +77,6 @@ def trial_pictures(trial: Json) -> list[Picture]:
         told = "faster" if one["low"] > 0 else "slower" if one["high"] < 0 else None
         _dot(axes, y, 100 * one["value"], ends, told)
     axes.set_xlabel("% by which the program is faster, as the routine saves time there")
-    handles = [
-        Line2D([], [], color=colour, marker="o", linewidth=2.2, label=words)
-        for words, colour in {**COLOURS, "cannot be told": NEITHER}.items()
-    ]
-    style.legend_outside(axes.get_figure(), "below", handles=handles, ncols=len(handles))
     told = (f"{name}: {_percents(one)}" for name, one in zip(names, gains))
     return [
         Picture(
@@ -139,7 +135,8 @@ def proof_pictures(proof: Json) -> list[Picture]:
     if not copies:
         return []
     base, names = _base(proof), [one_line(copy["name"]) for copy in copies]
-    axes = _new_axes(f"Whole runs against {base}", [name[:40] for name in names], 1)
+    unit = "" if proof["metric"]["kind"] == PATTERN else "seconds"
+    axes = _new_axes(f"Whole runs against {base}", [name[:40] for name in names], 1, "neither")
     if floor := ratio_of(proof["noise_floor"]):
         axes.axvspan(floor.low, floor.high, color="#dddddd", zorder=0)
     table = []
@@ -147,7 +144,9 @@ def proof_pictures(proof: Json) -> list[Picture]:
         ratio, verdict = ratio_of(copy["ratio"]), copy.get("verdict")
         _dot(axes, y, ratio.median, style.bars_of([ratio]), verdict)
         told = verdict or "the noise floor"
-        table.append([name, f"{copy['figure']:.5g}", style.interval_text(ratio), told])
+        table.append(
+            [name, f"{copy['figure']:.5g}{unit and ' s'}", style.interval_text(ratio), told]
+        )
     axes.set_xlabel(f"{base}'s figure over the copy's: right of 1 is better than {base}")
     picture = Picture(
         name="proof",
@@ -163,16 +162,21 @@ def proof_pictures(proof: Json) -> list[Picture]:
     for block in proof["blocks"]:
         for one in block:
             figures.setdefault(one_line(one["copy"])[:40], []).append(one["figure"])
-    return [picture, *_two_modes("runs", "figure of a run", figures)]
+    return [picture, *_two_modes("runs", f"{unit or 'figure'} of a run", figures)]
 
 
-def _new_axes(title: str, names: Sequence[str], libc: float) -> Axes:
+def _new_axes(title: str, names: Sequence[str], libc: float, neither: str) -> Axes:
     lines = sum(1 + name.count("\n") for name in names)
     axes = style.new_figure(10, 1.7 + 0.16 * len(names) + 0.2 * lines).add_subplot()
     axes.axvline(libc, color=style.LIBC, linewidth=1.2)
     style.row_axis(axes, names)
     axes.grid(True, axis="x")
     axes.set_title(title)
+    handles = [
+        Line2D([], [], color=colour, marker="o", linewidth=2.2, label=words)
+        for words, colour in {**COLOURS, neither: NEITHER}.items()
+    ]
+    style.legend_outside(axes.get_figure(), "below", handles=handles, ncols=len(handles))
     return axes
 
 
