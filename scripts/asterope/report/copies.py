@@ -170,19 +170,16 @@ def ratio_picture(
     suite = charts[0].suite
     is_usual = suite in USUAL_SUITES
     shown = [chart for chart in charts if chart.workload in lost or not chart.is_noise]
+    noise = "" if shown else "No difference beyond the noise at any size. "
+    shown = shown or charts
     hidden = ", ".join(chart.name for chart in charts if chart not in shown)
-    figure = _ratio_figure(shown, machine) if shown else style.new_figure(8, 0.6)
+    figure = _ratio_figure(shown, machine)
     worst, where = min(
         (ratio.median, f"{chart.name} {human_size(size)}")
         for chart in charts
         for size, ratio in chart.ratios[ROUTINE].items()
     )
-    style.headline(
-        figure,
-        f"{libc_name}'s time over the routine's: above 1 the routine is faster"
-        if shown
-        else "The routine against libc: no difference beyond the noise at any size",
-    )
+    style.headline(figure, f"{libc_name}'s time over the routine's: above 1 the routine is faster")
     best = " Thin line: the best of the other copies on one thread at each size."
     return Picture(
         name="ratio" if is_usual else f"ratio-{file_name(suite)}",
@@ -190,7 +187,7 @@ def ratio_picture(
         alt=f"A panel for each workload: how many times faster than libc the routine is, by "
         f"transfer size, with 95 % intervals. Geometric means: {means_of(charts)}. Least: "
         f"{worst:.2f} at {where}.",
-        caption=(f"No more than the noise, and not drawn: {hidden}. " if hidden else "")
+        caption=(f"No more than the noise, and not drawn: {hidden}. " if hidden else noise)
         + "Points with bars: medians of paired rounds and their 95 % intervals "
         "(sign test). Grey: libc against itself in the same rounds; ratios inside it are noise."
         f"{best if any(chart.rivals for chart in charts) else ''} From {source}.",
