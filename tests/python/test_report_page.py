@@ -463,6 +463,10 @@ def test_places_are_dots_with_intervals_in_the_colour_of_their_verdict(made: Mad
     del earlier["places"][0]["file_name"]
     (old, *_), _ = trial_pictures(earlier)[0].table.rows
     assert old == "target copy.c:10 main, memcpy, from 4 KiB"
+    many = program_trial()
+    many["places"] *= 15
+    assert "Of 30 places the 12 that bring most." in trial_pictures(many)[0].caption
+    assert "that bring most" not in picture.caption
     hidden = program_trial()
     hidden["places"][1]["shown"] = False
     assert len(trial_pictures(hidden)[0].table.rows) == 1

@@ -65,7 +65,8 @@ def _percents(one: Json | None) -> str:
 
 def trial_pictures(trial: Json) -> list[Picture]:
     """A row for each place that the command's own table has."""
-    places = [place for place in trial["places"] if place["shown"]][:MOST_PLACES]
+    shown = [place for place in trial["places"] if place["shown"]]
+    places = shown[:MOST_PLACES]
     if not places:
         return []
     names, gains = [*map(_place, places)], [*map(_brings, places)]
@@ -78,13 +79,14 @@ def trial_pictures(trial: Json) -> list[Picture]:
         _dot(axes, y, 100 * one["value"], ends, told)
     axes.set_xlabel("% by which the program is faster, as the routine saves time there")
     told = (f"{name}: {_percents(one)}" for name, one in zip(names, gains))
+    some = f" Of {len(shown)} places the {len(places)} that bring most." if shown != places else ""
     return [
         Picture(
             name="trial",
             title="Inside one run",
             alt=f"Dots: {'; '.join(told)}.",
             caption=f"{said_by(trial)[0]} Lines: 95 % intervals, from a call to the next of a "
-            "place.",
+            f"place.{some}",
             figure=axes.get_figure(),
             table=Table(
                 "Libc's time over that of each way (95 % interval)",
