@@ -68,7 +68,7 @@ void print_names(const char* title, const std::vector<Part>& parts, PartState st
     for (const Part& part : parts) {
         if (part.state == state) names += (names.empty() ? "" : ", ") + part.name;
     }
-    if (!names.empty()) std::printf("%s: %s\n", title, names.c_str());
+    if (!names.empty()) std::printf("%s", wrapped(std::string(title) + ": " + names).c_str());
 }
 
 /// Prints the verdict first, and a blank line before the other parts. `measures`: prints the parts
