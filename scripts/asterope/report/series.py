@@ -176,9 +176,6 @@ def _of_profile(profile: Profile) -> list[Chart]:
     small = profile.the("small")
     chosen = [one for one in profile.of("pipelines") if not small or one.size > small.up_to]
     charts = []
-    small = profile.the("small")
-    # Small copies take these sizes, whatever pipeline has won there.
-    pipelines = [one for one in profile.of("pipelines") if not small or one.size > small.up_to]
     for workload in WORKLOADS:
         rates: dict[str, dict[int, float]] = {ROUTINE: {}, LIBC: {}}
         ratios: dict[int, Ratio] = {}

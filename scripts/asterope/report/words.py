@@ -239,13 +239,13 @@ def _proof_sentences(profile: Profile) -> Iterator[str]:
         yield (
             f"Of {len(proofs)} winners {sure} lead beyond doubt (95 %), {tied} have others that "
             "are as good within the noise: their order says little about the machine."
-            + (f" Slower than the runner-up: {beaten}; another rule took them." if beaten else "")
-        )
-        if behind:
-            yield (
-                f"{behind} of these are slower than the next in line at their size alone: more "
-                "counted, such as other sizes, or copies that sense."
+            + (
+                f" {beaten} are slower than the runner-up at their size: other sizes, or copies "
+                "that sense, counted more."
+                if beaten
+                else ""
             )
+        )
 
 
 def _log_sentences(log: SampleLog, profile: Profile | None) -> Iterator[str]:
