@@ -114,7 +114,22 @@ def test_ratios_have_intervals_and_the_noise_floor(made: Made) -> None:
     assert [row[0] for row in picture.table.rows][:: len(SIZES) - 1] == ["128 B", "32 MiB"]
 
 
-def test_panels_that_are_all_noise_are_left_out_unless_all_are(made: Made) -> None:
+def test_titles_of_panels_and_names_of_caches_have_room(made: Made) -> None:
+    raw = bench_results()
+    for cell in raw["results"]:
+        cell["workload"] = cell["workload"].replace("produce", "produce_read")
+    _, picture = charts_and_ratios(made.put(raw))
+    picture.figure.canvas.draw()
+    assert "Ends beyond the axis are cut. " in picture.caption
+    for panel in panels_of(picture).values():
+        title = panel._left_title.get_window_extent()
+        assert title.width < panel.get_window_extent().width
+        (bars,) = panel.containers
+        top = panel.transData.transform((1, max(bars.lines[0].get_ydata())))[1]
+        assert all(text.get_window_extent().y0 > top for text in panel.texts)
+
+
+def test_panels_that_are_all_noise_become_one_line(made: Made) -> None:
     raw = bench_results()
     cells = [cell for cell in raw["results"] if cell["suite"] == "sizes"]
     for cell in cells:

@@ -148,8 +148,8 @@ def overview_picture(series: Series, machine: Mapping[str, Any], libc_name: str)
         title="In one picture",
         alt="Line chart: how many times faster than libc the routine is, by transfer size, under "
         f"{len(shown)} workloads. Geometric means: {means_of(shown)}.",
-        caption="Points with bars: medians of paired rounds and their 95 % intervals. "
-        f"From {series.source}.",
+        caption="Points with bars: medians of paired rounds and their 95 % intervals. Ends beyond "
+        f"the axis are cut. From {series.source}.",
         figure=figure,
     )
 
@@ -189,7 +189,8 @@ def ratio_picture(
         f"{worst:.2f} at {where}.",
         caption=(f"No more than the noise, and not drawn: {hidden}. " if hidden else noise)
         + "Points with bars: medians of paired rounds and their 95 % intervals "
-        "(sign test). Grey: libc against itself in the same rounds; ratios inside it are noise."
+        "(sign test). Ends beyond the axis are cut. Grey: libc against itself in the same rounds; "
+        "ratios inside it are noise."
         f"{best if any(chart.rivals for chart in charts) else ''} From {source}.",
         figure=figure,
         table=_ratio_table(charts),
@@ -214,8 +215,8 @@ def _ratio_figure(shown: Sequence[Chart], machine: Mapping[str, Any]) -> Any:
 
 
 def _set_up(axes: Axes, charts: Sequence[Chart], machine: Mapping[str, Any]) -> None:
-    """The axis of ratios. Its range holds all medians, and the routine's intervals near these. It
-    cuts the ends of a few very wide intervals, which would flatten all else."""
+    """The axis of ratios. Its range holds all medians, and the routine's intervals near these. The
+    ends of a few very wide intervals are cut, as they would flatten all else."""
     ratios = [ratio for chart in charts for ratio in chart.ratios[ROUTINE].values()]
     others = [
         ratio.median
@@ -227,7 +228,7 @@ def _set_up(axes: Axes, charts: Sequence[Chart], machine: Mapping[str, Any]) -> 
     low = max(min(ratio.low for ratio in ratios), min(medians) / 1.25)
     high = min(max(ratio.high for ratio in ratios), max(medians) * 1.25)
     low, high = min(0.9, low / 1.03), max([1.15, high, *others])
-    high *= 1.08 * (high / low) ** 0.12  # the names of the caches stand above the lines
+    high *= (high / low) ** 0.25  # room for the names of the caches
     axes.axhline(1, color=style.LIBC, linewidth=1)
     axes.set_yscale("log")
     axes.set_ylim(low, high)
@@ -265,7 +266,8 @@ def _ratio_panel(axes: Axes, chart: Chart) -> None:
     lowest, at = min((ratio.median, size) for size, ratio in chart.ratios[ROUTINE].items())
     what = textwrap.fill(in_words(chart), 50)
     axes.set_title(
-        f"{what}\nmean {chart.mean_ratio(ROUTINE):.2f}, lowest {lowest:.2f} (at {human_size(at)})",
+        f"{textwrap.fill(in_words(chart), 52)}\n"
+        f"mean {chart.mean_ratio(ROUTINE):.2f}, lowest {lowest:.2f} (at {human_size(at)})",
         fontsize=10.5,
     )
 
