@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html.parser
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,7 @@ from report_samples import (
 pytest.importorskip("matplotlib", reason="matplotlib is not installed")
 
 from asterope.modes import TwoModes, histogram
+from asterope.profile import Ratio
 from asterope.report.copies import ratio_picture, throughput_picture
 from asterope.report.intervals import intervals_picture
 from asterope.report.modes import Sample, modes_pictures
@@ -64,6 +66,22 @@ def test_throughput_has_a_line_for_every_copy_that_looks_different(made: Made) -
     (legend,) = picture.figure.legends
     assert {text.get_text() for text in legend.get_texts()} == set(PEERS)
     assert "L1 32 KiB" in {text.get_text() for text in axes.texts}
+
+
+def test_a_picture_of_many_copies_has_room_for_its_legend_and_its_title(made: Made) -> None:
+    inputs = read(made.bench)
+    chart = next(c for c in find_series(inputs).charts if (c.workload, c.threads) == ("cold", 1))
+    names = [f"a_library-2026.{i}-avx512_unaligned_erms" for i in range(45)]
+    best = {size: Ratio(3, 3, 3) for size in SIZES}
+    many = {name: chart.rates["musl"] for name in names}
+    chart = replace(chart, rates={**chart.rates, **many}, ratios={**chart.ratios, names[9]: best})
+    figure = throughput_picture(chart, inputs.machine, [*PEERS, *names], "a test").figure
+    figure.canvas.draw()
+    (legend,) = figure.legends
+    box, (axes,) = legend.get_window_extent(), figure.axes
+    assert len(legend.get_texts()) == len(PEERS) + 45 and box.y0 >= 0
+    assert names[9] in axes.get_title(loc="left")
+    assert axes._left_title.get_window_extent().x1 < box.x0
 
 
 def test_threads_are_drawn_apart_and_at_the_rate_of_all(made: Made) -> None:

@@ -84,7 +84,7 @@ def throughput_picture(
     axes.set_ylim(low, high * (high / low) ** 0.12)  # room for the names of the caches
     style.mark_caches(axes, machine)
     finding = _throughput_finding(chart)
-    axes.set_title(f"{in_words(chart)}\n{finding}")
+    axes.set_title("\n".join(textwrap.fill(line, 60) for line in (in_words(chart), finding)))
     style.legend_outside(figure, "right", fontsize=9)
     words = workloads.TEXTS.get(chart.workload)
 

@@ -164,6 +164,7 @@ def legend_of(all_axes: Iterable[Axes]) -> dict[str, Sequence[Any]]:
 
 def legend_outside(figure: Figure, side: str, **options: Any) -> None:
     """A legend `below` all axes or to their `right`, for which a figure of `new_figure` makes room.
+    A figure that is lower than its legend grows.
 
     It does the same as loc="outside lower center" and "outside right upper", which only matplotlib
     3.7 brought.
@@ -171,6 +172,7 @@ def legend_outside(figure: Figure, side: str, **options: Any) -> None:
     location = {"below": "lower center", "right": "upper right"}[side]
     legend = figure.legend(loc=location, frameon=False, **options)
     box = legend.get_window_extent(figure.canvas.get_renderer())
+    figure.set_figheight(max(figure.get_figheight(), 0.2 + box.height / figure.dpi))
     top, left = box.y1 / figure.bbox.height, box.x0 / figure.bbox.width
     rest = {"below": (0, top, 1, 1 - top), "right": (0, 0, left, 1)}[side]
     figure.get_layout_engine().set(rect=rest)
