@@ -38,8 +38,8 @@ from asterope.profile import Ratio
 from asterope.report.copies import ratio_picture, throughput_picture
 from asterope.report.intervals import intervals_picture
 from asterope.report.modes import Sample, modes_pictures
-from asterope.report.page import make_sections
-from asterope.report.program import proof_pictures, trial_pictures
+from asterope.report.page import make_sections, render_page
+from asterope.report.program import trial_pictures
 from asterope.report.search_maps import families_picture, plane_of, planes_picture, scored_sizes
 from asterope.report.series import find_series
 from asterope.report.style import Picture
@@ -237,6 +237,8 @@ def test_misalignments_are_drawn_by_label_and_results_of_memset_called_that(made
     assert len(pictures["cells-misalignment"].table.rows) == len(kept)
     best = "asterope's memset is the best of "
     assert any(sentence.startswith(best) for sentence in findings(inputs))
+    page = render_page(inputs, make_sections(inputs))
+    assert "<h1>asterope_memset on AMD Ryzen" in page and "bytes copied" not in page
     assert "memset" not in find_series(read(made.bench)).source
 
 

@@ -77,7 +77,7 @@ def throughput_picture(
         axes.plot(*zip(*rates.items()), label=name, **look(name, peers))
     axes.set_yscale("log")
     style.plain_log_axis(axes.yaxis)
-    axes.set_ylabel("throughput (GB/s, 10⁹ bytes copied a second)")
+    axes.set_ylabel("throughput (GB/s, 10⁹ bytes of calls a second)")
     axes.grid(True, axis="y")
     style.size_axis(axes, sizes)
     low, high = axes.get_ylim()
@@ -98,8 +98,8 @@ def throughput_picture(
         alt=f"Line chart of throughput by transfer size from {human_size(sizes[0])} to "
         f"{human_size(sizes[-1])}, workload {chart.name}, of {', '.join(chart.rates)}. {finding}.",
         caption="Higher is faster. Each copy's throughput is libc's times their paired ratio. "
-        "Dotted lines: a transfer as large as that cache (a copy touches twice its size). "
-        f"From {source}.",
+        "Dotted lines: a transfer as large as that cache (a copy touches twice its size, a set "
+        f"just its size). From {source}.",
         figure=figure,
         table=Table("GB/s", ["size", *chart.rates], [row(size) for size in sizes]),
     )

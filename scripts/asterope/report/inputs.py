@@ -15,6 +15,7 @@ from ..profile.faults import Fault, Place
 from ..profile.schema import read_checked
 from ..profile.text import Kind
 from ..provisional import doubt_of, warning, why_provisional
+from ..spaces.kinds import MEMCPY
 from ..text_file import open_to_read
 from . import sample_log
 
@@ -39,6 +40,11 @@ class Inputs:
             if given is not None and (machine := _machine_of(given)):
                 return machine
         return {"libc": self.proof["libc"]} if self.proof is not None else {}
+
+    @property
+    def operation(self) -> str:
+        """The function that the page compares with libc's."""
+        return self.bench["operation"] if self.bench else MEMCPY
 
     @property
     def doubts(self) -> list[str]:

@@ -89,7 +89,7 @@ def render_page(inputs: Inputs, sections: Sequence[Section]) -> str:
     listed = given[0] if len(given) == 1 else f"{', '.join(given[:-1])} and {given[-1]}"
     return template.render(
         version=__version__,
-        title=f"asterope_memcpy on {brand}",
+        title=f"asterope_{inputs.operation} on {brand}",
         subtitle=f"Compared with {libc}. Made of {listed}.",
         findings=words.findings(inputs),
         sections=sections,

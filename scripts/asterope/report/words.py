@@ -96,9 +96,8 @@ def _findings(inputs: Inputs) -> Iterator[str]:
 
 def losses_of(inputs: Inputs) -> list[Mapping[str, Any]]:
     """The losses of the reported function in the exam at the end of the search, worst first."""
-    operation = inputs.bench["operation"] if inputs.bench else MEMCPY
     exams = inputs.profile.raw.get("exam", {}) if inputs.profile else {}
-    losses = exams.get(operation, {}).get("losses", ())
+    losses = exams.get(inputs.operation, {}).get("losses", ())
     return sorted(losses, key=lambda loss: loss["ratio"]["median"])
 
 
