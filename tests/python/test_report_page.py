@@ -36,7 +36,7 @@ pytest.importorskip("matplotlib", reason="matplotlib is not installed")
 from asterope.modes import TwoModes, histogram
 from asterope.profile import Ratio
 from asterope.report.copies import ratio_picture, throughput_picture
-from asterope.report.intervals import intervals_picture
+from asterope.report.intervals import _colours, intervals_picture
 from asterope.report.modes import Sample, modes_pictures
 from asterope.report.page import make_sections, render_page
 from asterope.report.program import trial_pictures
@@ -347,13 +347,22 @@ def test_the_strips_cover_all_sizes_of_the_profile(made: Made) -> None:
         "buffers that alias (modulo 4096)",
         "buffers that overlap",
     ]
-    count = sum(one["kind"] == "pipelines" for one in good_profile()["choices"])
-    assert f": {count} intervals, " in axes.get_title(loc="left")
+    apart = len([text for text in axes.texts if text.get_text().startswith("small ")]) + 2
+    assert f": {len(axes.patches) - apart} intervals, " in axes.get_title(loc="left")
+    assert "YMM\n128 B" in [text.get_text() for text in axes.texts], "buffers that alias"
     first = sorted((p.get_x(), p.get_x() + p.get_width()) for p in axes.patches if p.get_y() < 0)
     assert first[0][0] == 1 and first[-1][1] == 1 << 20
     assert all(a[1] == b[0] for a, b in zip(first, first[1:])), "neither gap nor overlap"
     assert [row[0].startswith("memset ") for row in picture.table.rows] == [False] * 4 + [True] * 2
     assert picture.table.rows[0][0] == "512 B", "the small copy does all up to 256 bytes"
+
+
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+def test_each_register_type_has_a_colour_of_its_own(architecture: str) -> None:
+    here = of(architecture)
+    types = {rt for s in (here.pipelines, here.set_pipelines) for rt in s.AXES[0].values}
+    colours = _colours(architecture)
+    assert set(colours) == types and len(set(colours.values())) == len(types)
 
 
 class _Page(html.parser.HTMLParser):

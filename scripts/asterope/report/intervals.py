@@ -18,9 +18,12 @@ from ..spaces.probes import SensingCopy
 from . import style
 from .style import INK, Picture, Table
 
-# The colours of register types, in the order of the axes.
-COLOURS = ("#c9c9c9", "#9c9c9c", "#e8c4a0", "#f0d860", "#8fd0a8", "#8ec1ec", "#c3a6e0", "#f2a3b3")
-SMALL, ALIASED = "#f4f4f4", "#ffd9b3"
+# The colours of register types, in the order of the axes: as many as any architecture has.
+COLOURS = (
+    *("#c9c9c9", "#9c9c9c", "#e8c4a0", "#f0d860", "#8fd0a8", "#8ec1ec", "#c3a6e0", "#f2a3b3"),
+    *("#b5b87a", "#7fb3b0", "#d98c6a"),
+)
+SMALL = "#f4f4f4"
 STREAM_HATCH = "////"
 
 
@@ -45,10 +48,10 @@ class _Bar(NamedTuple):
 def intervals_picture(profile: Profile) -> Picture:
     """A strip for each entry point and way of copying, over the transfer sizes."""
     strips, pipelines = _strips(profile), profile.of("pipelines")
-    count = sum(one.kind == "pipelines" for one in profile.choices)  # of all functions
+    count = sum(len(strip.bars) for strip in strips)
     tuples = {t for strip in strips for *_, t in strip.bars}
     colours = _colours(profile.architecture)
-    figure = style.new_figure(11, 1.9 + 0.62 * len(strips))
+    figure = style.new_figure(11, 1.9 + 0.7 * len(strips))
     axes = figure.add_subplot()
     rows = [*_rows(profile, strips, colours)]
     for y, (_, bars) in enumerate(rows):
@@ -63,7 +66,8 @@ def intervals_picture(profile: Profile) -> Picture:
     axes.set_title(
         f"Which copy does which sizes: {count} intervals, {len(tuples)} different pipelines"
     )
-    used = [rt for rt in colours if any(t.rt == rt for t in tuples)]
+    drawn = {bar.colour for _, bars in rows for bar in bars if bar.up_to > bar.above}
+    used = [rt for rt in colours if colours[rt] in drawn]
     patches = [Patch(facecolor=colours[rt], edgecolor=INK, label=rt) for rt in used]
     streams = {"hatch": STREAM_HATCH, "label": "non-temporal stores"}
     patches.append(Patch(facecolor="white", edgecolor=INK, **streams))
@@ -88,7 +92,7 @@ def _colours(architecture: str) -> dict[str, str]:
     """Colours by register type, in the order of the axes: first those of copies."""
     here = spaces.of(architecture)
     values = [space.AXES[0].values for space in (here.pipelines, here.set_pipelines)]
-    return dict(zip(dict.fromkeys(itertools.chain(*values)), itertools.cycle(COLOURS)))
+    return dict(zip(dict.fromkeys(itertools.chain(*values)), COLOURS))
 
 
 def _rows(
@@ -109,8 +113,8 @@ def _rows(
         ]
         yield label, bars
     if alias := profile.the("aliased"):
-        words = f"{alias.copy.rt}, {alias.copy.block} bytes"
-        bars = [_Bar(max(alias.above, bound), alias.up_to, ALIASED, words)]
+        a, above = alias.copy, max(alias.above, bound)
+        bars = [_Bar(above, alias.up_to, colours[a.rt], f"{a.rt}\n{human_size(a.block)}")]
         yield "buffers that alias\n(modulo 4096)", bars
     if overlapping := profile.the("overlapping"):
         o, last = overlapping.copy, profile.of("pipelines")[-1].up_to
@@ -138,7 +142,10 @@ def _strips(profile: Profile) -> list[_Strip]:
             ways["cold"] = f"{name},\nif it senses “uncached”{also}"
         own = profile.of("small", operation, intent)
         small = own[0] if own else profile.the("small", operation)
-        strips += [_Strip(label, _joined(choices, way), small) for way, label in ways.items()]
+        bound = small.copy.bound if small else 0
+        for way, label in ways.items():
+            bars = [bar for bar in _joined(choices, way) if bar[1] > bound]
+            strips.append(_Strip(label, bars, small))
     return strips
 
 
@@ -159,7 +166,7 @@ def _draw(axes: Axes, y: float, bar: _Bar) -> None:
     look = {"height": 0.72, "color": colour, "edgecolor": INK, "linewidth": 0.7}
     axes.barh(y, up_to - above, left=above, hatch=STREAM_HATCH if streams else None, **look)
     # if a bar has no room for its name, the legend has it, by its colour
-    if math.log2(up_to / above) >= 0.22 * max(map(len, words.split("\n"))):
+    if math.log2(up_to / above) >= 0.2 * max(map(len, words.split("\n"))):
         box = {"facecolor": colour, "edgecolor": "none", "pad": 1} if streams else None
         look = {"ha": "center", "va": "center", "fontsize": 8, "color": INK, "clip_on": True}
         axes.text((above * up_to) ** 0.5, y, words, bbox=box, **look)
