@@ -242,6 +242,22 @@ def test_misalignments_are_drawn_by_label_and_results_of_memset_called_that(made
     assert "memset" not in find_series(read(made.bench)).source
 
 
+def test_a_cell_is_named_once_and_apart_from_the_charts_of_its_suite(made: Made) -> None:
+    raw = bench_results()
+    states = [cell for cell in raw["results"] if cell["suite"] == "misalignment"][:3]
+    for cell, size in zip(states, (1024, 2048, 4096)):
+        cell.update(suite="states", workload="again", label=f"{size} B", size=size)
+    turn = {"workload": "cached in turn", "label": "32 KiB cached, 1 in turn", "size": 0}
+    raw["results"] = [*states, {**states[0], **turn}]
+    inputs = read(made.put(raw))
+    pictures = {p.name: p for section in make_sections(inputs) for p in section.pictures}
+    picture = pictures["cells-states"]
+    assert [row[0] for row in picture.table.rows] == ["32 KiB cached, 1 in turn"]
+    title = picture.figure.axes[0].get_title(loc="left")
+    assert re.fullmatch(r"states, other cells: asterope at [\d.]+ x libc", title)
+    assert picture.title == "Suite states, other cells"
+
+
 def test_the_profile_alone_gives_ratios_and_throughput(made: Made) -> None:
     by_name = {chart.name: chart for chart in find_series(read(made.profile)).charts}
     assert list(by_name) == list(names("measured"))

@@ -16,8 +16,11 @@ from .style import Picture, Table, interval_text
 LEFT_END = 0.2
 
 
-def cells_picture(suite: str, cells: Sequence[Cell], peers: Sequence[str], source: str) -> Picture:
-    """A row for each cell: every copy's ratio to libc as a dot, the routine's with its interval."""
+def cells_picture(
+    suite: str, cells: Sequence[Cell], peers: Sequence[str], source: str, is_rest: bool
+) -> Picture:
+    """A row for each cell: every copy's ratio to libc as a dot, the routine's with its interval.
+    `is_rest`: the suite has charts of other cells."""
     figure = style.new_figure(10, 1.9 + 0.3 * len(cells))
     axes = figure.add_subplot()
     for y, cell in enumerate(cells):
@@ -33,12 +36,11 @@ def cells_picture(suite: str, cells: Sequence[Cell], peers: Sequence[str], sourc
     style.legend_outside(figure, "right", **style.legend_of([axes]), fontsize=9)
     ours = [cell["copies"][ROUTINE]["ratio"] for cell in cells if ROUTINE in cell["copies"]]
     ratios = [ratio.median for ratio in ours if ratio]
-    finding = (
-        f"asterope at {geometric_mean(ratios):.2f} x libc ({min(ratios):.2f} to {max(ratios):.2f})"
-        if ratios
-        else "x libc"
-    )
-    axes.set_title(f"{suite}: {finding}")
+    finding = f"asterope at {geometric_mean(ratios):.2f} x libc" if ratios else "x libc"
+    if len(ratios) > 1:
+        finding += f" ({min(ratios):.2f} to {max(ratios):.2f})"
+    shown = f"{suite}, other cells" if is_rest else suite
+    axes.set_title(f"{shown}: {finding}")
     names = list(dict.fromkeys(name for cell in cells for name in cell["copies"] if name != LIBC))
 
     def row(cell: Cell) -> list[str]:
@@ -48,8 +50,8 @@ def cells_picture(suite: str, cells: Sequence[Cell], peers: Sequence[str], sourc
 
     return Picture(
         name=f"cells-{file_name(suite)}",
-        title=f"Suite {suite}",
-        alt=f"Dot chart of the suite {suite}: for each of {len(cells)} cells, how many times "
+        title=f"Suite {shown}",
+        alt=f"Dot chart of the suite {shown}: for each of {len(cells)} cells, how many times "
         f"faster than libc each of {', '.join(names)} is. {finding}.",
         caption="Bars: the routine's 95 % interval. Grey: libc against itself in the same rounds. "
         f"Copies slower than {LEFT_END} x libc stand at the left end. From {source}.",
@@ -97,9 +99,11 @@ def _draw_cell(axes: Axes, y: int, cell: Cell, peers: Sequence[str]) -> None:
 
 def cell_label(cell: Cell) -> str:
     """As people would name the cell within its suite."""
-    parts = [cell["workload"], cell["label"]]
+    label, workload = cell["label"], cell["workload"]
+    said = set(workload.split()) <= set(label.replace(",", " ").split())
+    parts = [label] if said else [workload, label]
     if cell["weighting"]:
         parts.append(f"by {cell['weighting']}")
     if cell["threads"] > 1:
         parts.append(f"{cell['threads']} threads")
-    return " ".join(dict.fromkeys(parts))
+    return " ".join(parts)

@@ -128,7 +128,7 @@ def _ratio_pictures(
     for charts in suites.values():
         yield ratio_picture(charts, machine, series.source, libc_name, lost)
     for suite, cells in series.labelled.items():
-        yield cells_picture(suite, cells, peers, series.source)
+        yield cells_picture(suite, cells, peers, series.source, is_rest=suite in suites)
 
 
 def _search_pictures(inputs: Inputs) -> Iterator[Picture | None]:
