@@ -211,7 +211,7 @@ def test_winners_that_another_copy_beats_are_not_called_as_good(made: Made) -> N
     said = "4 winners 0 lead beyond doubt (95 %), {} have others that are as good"
     for path, tied in ((made.profile, 4), (made.put(raw), 3)):
         assert said.format(tied) in facts(path)
-        beaten = "Slower than the runner-up: 1; another rule took them." in facts(path)
+        beaten = "Slower than the runner-up at their size: 1;" in facts(path)
         assert beaten == (tied == 3)
 
 

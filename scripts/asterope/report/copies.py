@@ -264,7 +264,6 @@ def _ratio_panel(axes: Axes, chart: Chart) -> None:
     ours = {"color": style.OURS, "marker": "o", "linewidth": 2, "elinewidth": 1.4, "capsize": 2.5}
     _draw_ratios(axes, chart, label="asterope (95 % interval)", **ours)
     lowest, at = min((ratio.median, size) for size, ratio in chart.ratios[ROUTINE].items())
-    what = textwrap.fill(in_words(chart), 50)
     axes.set_title(
         f"{textwrap.fill(in_words(chart), 52)}\n"
         f"mean {chart.mean_ratio(ROUTINE):.2f}, lowest {lowest:.2f} (at {human_size(at)})",

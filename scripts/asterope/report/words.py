@@ -239,7 +239,7 @@ def _proof_sentences(profile: Profile) -> Iterator[str]:
             f"Of {len(proofs)} winners {sure} lead beyond doubt (95 %), {tied} have others that "
             "are as good within the noise: their order says little about the machine."
             + (
-                f" {beaten} are slower than the runner-up at their size: other sizes, or copies "
+                f" Slower than the runner-up at their size: {beaten}; other sizes, or copies "
                 "that sense, counted more."
                 if beaten
                 else ""
